@@ -172,6 +172,21 @@ impl<M: RouterModel> View for RouterView<'_, M> {
     }
 
     #[inline(always)]
+    fn want(&self, output: PortId) {
+        self.snapshot.want(output);
+    }
+
+    #[inline(always)]
+    fn wanted(&self, output: PortId) -> u32 {
+        self.snapshot.wanted(output)
+    }
+
+    #[inline(always)]
+    fn wanted_by_all(&self, set: PortId, outputs: &mut dyn Iterator<Item = PortId>) -> u32 {
+        self.snapshot.wanted_by_all(set, outputs)
+    }
+
+    #[inline(always)]
     fn published_table(&self) -> Option<&[AtomicU32]> {
         Some(self.snapshot.table())
     }

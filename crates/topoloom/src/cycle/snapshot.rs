@@ -4,7 +4,8 @@
 //! a router sees of its own outputs in t. It stands until the next time. Runs whose routing asks for none pay a
 //! comparison a cycle.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use crate::network::{Network, PortId, RouterId};
 
@@ -33,6 +34,48 @@ impl PacketCounter {
     }
 }
 
+/// How many packets want each output, which routers count for each other.
+#[derive(Debug)]
+struct Wants {
+    /// A routing counts.
+    any: AtomicBool,
+    /// By port of the network: in this interval so far.
+    now: Vec<AtomicU32>,
+    /// In all intervals before, each counting half of the one after it.
+    lately: Vec<AtomicU32>,
+    /// Sums over sets of outputs, as [`Snapshot::means`].
+    sums: Vec<AtomicU64>,
+}
+
+impl Wants {
+    /// A packet of the interval before.
+    const ONE: u32 = 1 << 8;
+
+    fn new(ports: usize) -> Self {
+        let zeros = || (0..ports).map(|_| AtomicU32::new(0)).collect();
+        let sums = (0..ports).map(|_| AtomicU64::new(u64::MAX)).collect();
+        Self { any: AtomicBool::new(false), now: zeros(), lately: zeros(), sums }
+    }
+
+    #[inline(always)]
+    fn count(&self, output: PortId) {
+        self.any.store(true, Ordering::Relaxed);
+        // Routers of several domains count at the same time; a sum does not depend on their order.
+        self.now[output.index()].fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn publish(&self, ports: Range<usize>) {
+        if !self.any.load(Ordering::Relaxed) {
+            return;
+        }
+        for (now, lately) in self.now[ports.clone()].iter().zip(&self.lately[ports]) {
+            let counted = Self::ONE * now.load(Ordering::Relaxed);
+            now.store(0, Ordering::Relaxed);
+            lately.store(lately.load(Ordering::Relaxed) / 2 + counted, Ordering::Relaxed);
+        }
+    }
+}
+
 /// The occupancies last published.
 #[derive(Debug)]
 pub struct Snapshot {
@@ -44,6 +87,8 @@ pub struct Snapshot {
     interval: AtomicU32,
     /// Means over sets of outputs, by one that stands for its set: the interval in which each was counted in the upper half.
     means: Vec<AtomicU64>,
+    /// What packets want.
+    wants: Wants,
     /// By router. They belong to a run: a routing is shared by runs at the same time.
     sent: Vec<PacketCounter>,
 }
@@ -56,7 +101,7 @@ impl Snapshot {
         let occupancy = (0..ports).map(|_| AtomicU32::new(0)).collect();
         let means = (0..ports).map(|_| AtomicU64::new(u64::MAX)).collect();
         let sent = (0..routers).map(|_| PacketCounter::default()).collect();
-        Self { period, occupancy, interval: AtomicU32::new(0), means, sent }
+        Self { period, occupancy, interval: AtomicU32::new(0), means, wants: Wants::new(ports), sent }
     }
 
     /// True if the state at the beginning of cycle `now` is to be published.
@@ -90,9 +135,10 @@ impl Snapshot {
         self.sent[source.index()].count(self.interval(), new)
     }
 
-    /// Sets the occupancies of consecutive outputs, from the one `first` on.
+    /// Sets the occupancies of consecutive outputs, from the one `first` on, and publishes how many packets wanted them.
     #[inline(always)]
-    pub fn publish(&self, first: PortId, occupancies: impl Iterator<Item = u32>) {
+    pub fn publish(&self, first: PortId, occupancies: impl ExactSizeIterator<Item = u32>) {
+        self.wants.publish(first.index()..first.index() + occupancies.len());
         let outputs = &self.occupancy[first.index()..];
         outputs.iter().zip(occupancies).for_each(|(output, occupancy)| output.store(occupancy, Ordering::Relaxed));
     }
@@ -103,18 +149,41 @@ impl Snapshot {
         self.occupancy[port.index()].load(Ordering::Relaxed)
     }
 
-    /// The mean of what was published of a set of outputs, which `set` stands for. The first call in an interval counts it;
-    /// several at once count the same.
-    pub fn mean(&self, set: PortId, published: impl Iterator<Item = u32>) -> u32 {
-        let (known, interval) = (&self.means[set.index()], u64::from(self.interval()));
-        let last = known.load(Ordering::Relaxed);
+    /// Counts a packet that wants an output.
+    #[inline(always)]
+    pub fn want(&self, output: PortId) {
+        self.wants.count(output);
+    }
+
+    /// How many packets wanted an output lately.
+    #[inline(always)]
+    pub fn wanted(&self, output: PortId) -> u32 {
+        self.wants.lately[output.index()].load(Ordering::Relaxed)
+    }
+
+    /// The sum over a set of outputs, which `set` stands for: counted like [`Snapshot::mean`].
+    pub fn wanted_by_all(&self, set: PortId, outputs: impl Iterator<Item = PortId>) -> u32 {
+        self.once(&self.wants.sums[set.index()], || outputs.map(|output| self.wanted(output)).sum())
+    }
+
+    /// What is kept in `known` for this interval; the first call in an interval counts it, several at once the same.
+    #[inline(always)]
+    fn once(&self, known: &AtomicU64, count: impl FnOnce() -> u32) -> u32 {
+        let (last, interval) = (known.load(Ordering::Relaxed), u64::from(self.interval()));
         if last >> 32 == interval {
             return last as u32;
         }
-        let (sum, count) = published.fold((0u64, 0u64), |(sum, count), own| (sum + u64::from(own), count + 1));
-        let mean = sum.checked_div(count).unwrap_or(0) as u32;
-        known.store(interval << 32 | u64::from(mean), Ordering::Relaxed);
-        mean
+        let value = count();
+        known.store(interval << 32 | u64::from(value), Ordering::Relaxed);
+        value
+    }
+
+    /// The mean of what was published of a set of outputs, which `set` stands for: counted once in an interval.
+    pub fn mean(&self, set: PortId, published: impl Iterator<Item = u32>) -> u32 {
+        self.once(&self.means[set.index()], || {
+            let (sum, count) = published.fold((0u64, 0u64), |(sum, count), own| (sum + u64::from(own), count + 1));
+            sum.checked_div(count).unwrap_or(0) as u32
+        })
     }
 
     /// Those of all outputs, by port.
@@ -144,6 +213,26 @@ mod tests {
         let sent = PacketCounter::default();
         let counts: Vec<u32> = [0, 0, 1, 1, 1, 2, 4].map(|interval| sent.count(interval, true)).to_vec();
         assert_eq!(counts, [0, 0, 2, 2, 2, 3, 0]);
+    }
+
+    #[test]
+    fn packets_that_want_an_output_count_half_in_each_later_interval() {
+        let network = topology::build("torus:4").expect("a spec that works");
+        let snapshot = Snapshot::new(&network, 10);
+        let publish = |now| {
+            snapshot.begin(now);
+            [0, 4].iter().for_each(|&first| snapshot.publish(PortId(first), [0; 4].into_iter()));
+        };
+        let all = || snapshot.wanted_by_all(PortId(1), [1, 5].map(PortId).into_iter()) / Wants::ONE;
+        let mut found = Vec::new();
+        for interval in 1..5 {
+            if interval == 1 {
+                [1, 1, 1, 1, 5, 5].iter().for_each(|&output| snapshot.want(PortId(output)));
+            }
+            publish(10 * interval);
+            found.push((snapshot.wanted(PortId(1)) / Wants::ONE, snapshot.wanted(PortId(2)), all()));
+        }
+        assert_eq!(found, [(4, 0, 6), (2, 0, 3), (1, 0, 1), (0, 0, 0)]);
     }
 
     #[test]

@@ -1,9 +1,18 @@
-//! The global links of groups that are joined pairwise: whether those of a minimal path are congested more than others.
+//! The global links of groups that are joined pairwise: whether those of a minimal path are congested more than others, or
+//! wanted by more packets.
+//!
+//! Past saturation all queues are full, whatever packets want. How many want a link then shows what queues do not: after the
+//! contention counters of Fuentes et al., *Contention-based nonminimal adaptive routing in high-radix networks* (IPDPS 2015),
+//! which the routers of a group publish to each other.
 
 use std::ops::Range;
 
 use super::View;
 use crate::network::{LinkClass, Network, Peer, PortId, RouterId};
+
+/// Links are crowded that packets want so many times as often as the group's on average: under a pattern that spreads over
+/// all groups they want each about as often.
+const CROWDED: u32 = 3;
 
 /// The outputs to other groups, group by group and in each by the other group.
 #[derive(Debug)]
@@ -64,13 +73,37 @@ impl GlobalLinks {
     /// published; none within a group.
     #[inline(always)]
     pub fn backlogs<V: View>(&self, at: RouterId, to: RouterId, view: &V) -> Option<(u32, u32)> {
-        let (minimal, first) = (&self.outputs[self.between(at, to)], self.group(at) * self.groups);
+        let (minimal, all) = (&self.outputs[self.between(at, to)], self.of_group(at));
         let count = minimal.len() as u32;
         let sum: u32 = minimal.iter().map(|output| view.published_backlog(*output)).sum();
-        let all = &self.outputs[self.of_pairs(first, first + self.groups)];
         let total = all.len() as u32 * view.published_mean(*all.first()?, &mut all.iter().copied());
         let others = total.saturating_sub(sum).checked_div(all.len() as u32 - count).unwrap_or(0);
         Some((sum.checked_div(count)?, others))
+    }
+
+    /// Counts the packet at hand, a new one, for the global links of its minimal path.
+    #[inline(always)]
+    pub fn want<V: View>(&self, at: RouterId, to: RouterId, view: &V) {
+        if let Some(output) = self.outputs[self.between(at, to)].first() {
+            view.want(*output);
+        }
+    }
+
+    /// True if far more packets want the global links of the minimal path than the group's on average.
+    #[inline(always)]
+    pub fn are_crowded<V: View>(&self, at: RouterId, to: RouterId, view: &V) -> bool {
+        let (minimal, all) = (&self.outputs[self.between(at, to)], self.of_group(at));
+        let count = |outputs: &[PortId]| outputs.len() as u64;
+        let wanted: u64 = minimal.iter().map(|output| u64::from(view.wanted(*output))).sum();
+        let of_all = all.first().map_or(0, |set| view.wanted_by_all(*set, &mut all.iter().copied()));
+        wanted * count(all) > u64::from(CROWDED) * u64::from(of_all) * count(minimal)
+    }
+
+    /// All outputs of a router's group to others.
+    #[inline(always)]
+    fn of_group(&self, at: RouterId) -> &[PortId] {
+        let first = self.group(at) * self.groups;
+        &self.outputs[self.of_pairs(first, first + self.groups)]
     }
 
     /// The outputs of pairs of groups that follow each other.

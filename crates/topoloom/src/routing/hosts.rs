@@ -194,6 +194,19 @@ impl<V: View> View for FabricView<'_, V> {
         self.view.published_mean(own(set), &mut outputs.map(own))
     }
 
+    fn want(&self, output: PortId) {
+        self.view.want(PortId(self.published[output.index()]));
+    }
+
+    fn wanted(&self, output: PortId) -> u32 {
+        self.view.wanted(PortId(self.published[output.index()]))
+    }
+
+    fn wanted_by_all(&self, set: PortId, outputs: &mut dyn Iterator<Item = PortId>) -> u32 {
+        let own = |port: PortId| PortId(self.published[port.index()]);
+        self.view.wanted_by_all(own(set), &mut outputs.map(own))
+    }
+
     fn interval(&self) -> u32 {
         self.view.interval()
     }

@@ -227,6 +227,21 @@ pub trait View {
         sum.checked_div(count).unwrap_or(0)
     }
 
+    /// Counts the packet at hand as one that wants this output, of any router.
+    fn want(&self, _output: PortId) {}
+
+    /// How many packets lately wanted an output, as last published, in parts of [`View::want`]. Only for routings with a
+    /// [`Routing::snapshot_period`].
+    fn wanted(&self, _output: PortId) -> u32 {
+        0
+    }
+
+    /// The sum of [`View::wanted`] over `outputs`, which are those of one set always: `set` stands for it, as in
+    /// [`View::published_mean`]. Counted once in an interval.
+    fn wanted_by_all(&self, _set: PortId, outputs: &mut dyn Iterator<Item = PortId>) -> u32 {
+        outputs.map(|output| self.wanted(output)).sum()
+    }
+
     /// The values of [`View::published`] by port of the network, for routings that read many; `None` without a table.
     fn published_table(&self) -> Option<&[AtomicU32]> {
         None
@@ -308,6 +323,21 @@ impl<V: View + ?Sized> View for &V {
     #[inline(always)]
     fn published_mean(&self, set: PortId, outputs: &mut dyn Iterator<Item = PortId>) -> u32 {
         (**self).published_mean(set, outputs)
+    }
+
+    #[inline(always)]
+    fn want(&self, output: PortId) {
+        (**self).want(output);
+    }
+
+    #[inline(always)]
+    fn wanted(&self, output: PortId) -> u32 {
+        (**self).wanted(output)
+    }
+
+    #[inline(always)]
+    fn wanted_by_all(&self, set: PortId, outputs: &mut dyn Iterator<Item = PortId>) -> u32 {
+        (**self).wanted_by_all(set, outputs)
     }
 
     #[inline(always)]

@@ -8,6 +8,9 @@
 //! Where the minimal global link is, the backlog of the detour's counts as well. The routers of a group publish these
 //! backlogs to each other every [`PERIOD`] cycles (after the piggybacking of the same paper).
 //!
+//! Past saturation all backlogs are long. If far more packets want the minimal global link than others, the group's backlogs
+//! do not count, and a detour needs only the shorter one: see [`GlobalLinks::are_crowded`].
+//!
 //! On a dragonfly, classes grow along every way: local 0 to the first exit, 1 to the exit of a detour taken late, 2 to
 //! the intermediate router, 3 to the exit of its group, 4 to the destination; global [`GLOBAL`] in each phase.
 
@@ -143,6 +146,9 @@ impl Progressive {
         // The first hops that `choose` will draw.
         let first_hop = |target| self.minimal.first_hop(at, target, &mut rng.clone());
         let (direct, hop) = (first_hop(dst), first_hop(via));
+        // Then others wait for the minimal link as well, and what is shorter is better.
+        let crowded = self.minimal.links().are_crowded(at, dst, view);
+        let detour = if crowded { minimal } else { detour };
         let is_longer = |own: u32, other: u32| minimal * own > detour * other + bias;
         let queue = view.backlog(direct.port.into());
         // Where the minimal global link is, that of the detour counts as well.
@@ -155,7 +161,7 @@ impl Progressive {
             return None;
         }
         let (_, others) = self.minimal.links().backlogs(at, dst, view)?;
-        is_longer(own, others).then_some(via)
+        (crowded || is_longer(own, others)).then_some(via)
     }
 }
 
@@ -181,6 +187,9 @@ impl Routing for Progressive {
 
     #[inline(always)]
     fn start<V: View>(&self, src: RouterId, dst: RouterId, view: &V, rng: &mut Rng) -> PacketState {
+        if !view.decides_again() {
+            self.minimal.links().want(src, dst, view);
+        }
         match self.detour(src, dst, false, view, rng) {
             Some(via) => PacketState { via: via.0, bits: stage::DETOUR },
             None => PacketState::direct(stage::FIRST),
@@ -220,7 +229,7 @@ impl Routing for Progressive {
 /// The first hop has a class of its own, those of `ugal-l` come after it, so classes grow along every path.
 ///
 /// On a Dragonfly+ a packet to another group makes a detour only if the global links of its minimal paths have more than
-/// twice the mean backlog of the group's others, for the reason above.
+/// twice the mean backlog of the group's others, or are crowded, for the reasons above.
 pub struct Late<M> {
     two: TwoPhase<M, true>,
     links: Option<GlobalLinks>,
@@ -237,6 +246,7 @@ impl<M: Minimal> Late<M> {
     fn may_turn<V: View>(&self, at: RouterId, dst: RouterId, view: &V) -> bool {
         let backlogs = self.links.as_ref().and_then(|links| links.backlogs(at, dst, view));
         backlogs.is_none_or(|(minimal, others)| minimal > 2 * others + self.two.bias())
+            || self.links.as_ref().is_some_and(|links| links.are_crowded(at, dst, view))
     }
 
     /// The state of `ugal-l`.
@@ -279,6 +289,9 @@ impl<M: Minimal> Routing for Late<M> {
 
     #[inline(always)]
     fn start<V: View>(&self, src: RouterId, dst: RouterId, view: &V, rng: &mut Rng) -> PacketState {
+        if let Some(links) = self.links.as_ref().filter(|_| !view.decides_again()) {
+            links.want(src, dst, view);
+        }
         let stream = *rng;
         let mut state = self.two.start(src, dst, view, rng);
         if state.via != NO_VIA && !self.may_turn(src, dst, view) {
@@ -330,6 +343,8 @@ mod tests {
         minimal: (u32, u32),
         link: (PortId, u32),
         others: u32,
+        /// How many packets want the minimal global link, and each other one.
+        wanted: (u32, u32),
     }
 
     impl View for Queues {
@@ -339,6 +354,10 @@ mod tests {
 
         fn published(&self, port: PortId) -> u32 {
             if port == self.link.0 { self.link.1 } else { self.others }
+        }
+
+        fn wanted(&self, port: PortId) -> u32 {
+            if port == self.link.0 { self.wanted.0 } else { self.wanted.1 }
         }
 
         fn interval(&self) -> u32 {
@@ -380,13 +399,17 @@ mod tests {
             let dst = network.routers().find(is_wanted).expect("each router has global links");
             let port = par.minimal.only_output(at, dst).expect("a single link joins two groups");
             let link = first_hop(dst).exit.unwrap_or(PortId(network.port_base(at) + u32::from(port)));
-            let of = |queue, own, others| {
-                detours(&par, [at, dst], &Queues { minimal: (port.into(), queue), link: (link, own), others })
+            let wanted_by = |queue, own, others, wanted| {
+                detours(&par, [at, dst], &Queues { minimal: (port.into(), queue), link: (link, own), others, wanted })
             };
+            let of = |queue, own, others| wanted_by(queue, own, others, (1, 1));
             assert!(of(50, 50, 0) > 50, "{here}: others are free");
             assert_eq!(of(50, 50, 50), 0, "{here}: others are as full");
             assert_eq!(of(50, 50, 26), 0, "{here}: a detour takes two of them");
             assert!(of(62, 62, 28) > 0, "{here}: the minimal link is none of the others");
+            // Eight links: the mean is above a third of 4, and below one of 5.
+            assert_eq!(wanted_by(50, 50, 45, (4, 1)), 0, "{here}: packets want others nearly as much");
+            assert!(wanted_by(50, 50, 45, (5, 1)) > 0, "{here}: packets want the minimal link");
             assert_eq!(of(3, 50, 0), 0, "{here}: the first hop has no queue");
             assert_eq!(of(50, 3, 0) > 0, here, "the link behind another router has no queue");
         }
