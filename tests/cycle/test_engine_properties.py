@@ -63,6 +63,21 @@ def test_the_same_seed_gives_the_same_result_on_any_number_of_threads(spec, rout
     assert other != once
 
 
+ADAPTIVE = ["dragonfly:a=4,h=2,p=2", "dragonfly-plus:leaf=2,spine=2,p=2,h=2,g=3", "hyperx:3x4,p=3", "slimfly:q=3,p=3",
+            "galaxyfly:n=2,q=5,a=2,p=2", "flex:3x3x3,p=4", "torus:4x4,p=2", "fattree:k=3,levels=3"]  # fmt: skip
+
+
+@pytest.mark.parametrize("spec", ADAPTIVE)
+def test_what_routers_publish_to_each_other_does_not_depend_on_threads(spec):
+    core = _core.Network(spec)
+    adaptive = [name for name in core.routings() if _core.Routing(core, name).adapts]
+    assert adaptive
+    for routing in adaptive:
+        once = result(spec, routing, "uniform", 0.7, warmup=150, measure=250)
+        assert once["packets"] > 100, routing
+        assert result(spec, routing, "uniform", 0.7, warmup=150, measure=250, threads=2) == once, routing
+
+
 def test_more_threads_than_routers():
     once = result("mesh:2x2", "dor", "uniform", 0.5, warmup=100, measure=300)
     assert result("mesh:2x2", "dor", "uniform", 0.5, warmup=100, measure=300, threads=9) == once

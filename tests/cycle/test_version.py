@@ -70,7 +70,7 @@ PINNED = [
         "dragonfly:a=4,h=2,p=2 par worst-case",
         0.4,
         {"allocator": "islip", "iterations": 2, "priority": "age"},
-        (564, 10158, 87962, 282214, 350),
+        (564, 10158, 88025, 266926, 350),
     ),
     (
         "slimfly:q=3,p=2 val uniform",

@@ -163,7 +163,7 @@ impl<M: RouterModel> View for RouterView<'_, M> {
 
     #[inline(always)]
     fn published_backlog(&self, port: PortId) -> u32 {
-        self.published(port).saturating_sub(self.channels.in_flight(port))
+        self.snapshot.backlog(port)
     }
 
     #[inline(always)]
@@ -324,6 +324,11 @@ impl<M: RouterModel> Domain<M> {
         self.take_credits(now);
         self.inject(now, shared.offer.traffic, &shared.targets);
         self.model.step(now, &mut self.channels);
+    }
+
+    /// [`Channels::in_flight`] of each output, in their order.
+    pub fn in_flight(&self) -> impl Iterator<Item = u32> {
+        (0..self.channels.ends.len() as u32).map(|port| self.channels.in_flight(PortId(port)))
     }
 
     /// Publishes to the whole network what the outputs of this domain hold at the beginning of cycle `now`.

@@ -55,12 +55,14 @@ impl<'a, M: RouterModel> Engine<'a, M> {
                 (router.0, local as u16)
             })
             .collect();
-        let snapshot = Snapshot::new(network, routing.snapshot_period());
         let window = window(network, setup, &bounds);
+        let domains: Vec<Domain<M>> = (0..bounds.len() - 1).map(domain).collect();
+        // Domains hold consecutive routers, so their outputs follow each other, too.
+        let snapshot = Snapshot::new(routing.snapshot_period(), domains.iter().flat_map(Domain::in_flight), network);
         Self {
             network,
             threads: bounds.len() - 1,
-            domains: (0..bounds.len() - 1).map(domain).collect(),
+            domains,
             shared: RunContext {
                 routing,
                 offer,

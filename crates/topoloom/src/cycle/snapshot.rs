@@ -83,6 +83,8 @@ pub struct Snapshot {
     period: u32,
     /// By port of the network. Domains write between two barriers, and read at other times: no order is needed.
     occupancy: Vec<AtomicU32>,
+    /// By port of the network: flits in flight where nothing waits, which are no backlog.
+    in_flight: Vec<u32>,
     /// The number of the interval since the last publication.
     interval: AtomicU32,
     /// Means over sets of outputs, by one that stands for its set: the interval in which each was counted in the upper half.
@@ -94,14 +96,17 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// An idle network, published every `period` cycles; never if `period` is 0.
-    pub fn new(network: &Network, period: u32) -> Self {
+    /// An idle network, published every `period` cycles; never if `period` is 0. So many flits are `in_flight` through each of
+    /// its outputs where nothing waits.
+    pub fn new(period: u32, in_flight: impl Iterator<Item = u32>, network: &Network) -> Self {
         let ports = if period > 0 { network.ports().len() } else { 0 };
         let routers = if period > 0 { network.num_routers() } else { 0 };
         let occupancy = (0..ports).map(|_| AtomicU32::new(0)).collect();
         let means = (0..ports).map(|_| AtomicU64::new(u64::MAX)).collect();
         let sent = (0..routers).map(|_| PacketCounter::default()).collect();
-        Self { period, occupancy, interval: AtomicU32::new(0), means, wants: Wants::new(ports), sent }
+        let in_flight: Vec<u32> = in_flight.take(ports).collect();
+        assert_eq!(in_flight.len(), ports, "every output is known");
+        Self { period, occupancy, in_flight, interval: AtomicU32::new(0), means, wants: Wants::new(ports), sent }
     }
 
     /// True if the state at the beginning of cycle `now` is to be published.
@@ -147,6 +152,12 @@ impl Snapshot {
     #[inline(always)]
     pub fn occupancy(&self, port: PortId) -> u32 {
         self.occupancy[port.index()].load(Ordering::Relaxed)
+    }
+
+    /// Those of the occupancy of an output that are not in flight: see [`View::backlog`](crate::routing::View::backlog).
+    #[inline(always)]
+    pub fn backlog(&self, port: PortId) -> u32 {
+        self.occupancy(port).saturating_sub(self.in_flight[port.index()])
     }
 
     /// Counts a packet that wants an output.
@@ -218,7 +229,7 @@ mod tests {
     #[test]
     fn packets_that_want_an_output_count_half_in_each_later_interval() {
         let network = topology::build("torus:4").expect("a spec that works");
-        let snapshot = Snapshot::new(&network, 10);
+        let snapshot = Snapshot::new(10, std::iter::repeat(0), &network);
         let publish = |now| {
             snapshot.begin(now);
             [0, 4].iter().for_each(|&first| snapshot.publish(PortId(first), [0; 4].into_iter()));
@@ -238,7 +249,7 @@ mod tests {
     #[test]
     fn means_are_counted_once_in_an_interval() {
         let network = topology::build("torus:4").expect("a spec that works");
-        let snapshot = Snapshot::new(&network, 10);
+        let snapshot = Snapshot::new(10, std::iter::repeat(0), &network);
         let mean = |set: u32, published: &[u32]| snapshot.mean(PortId(set), published.iter().copied());
         assert_eq!([mean(0, &[1, 2, 6]), mean(1, &[8]), mean(0, &[100])], [3, 8, 3]);
         snapshot.begin(10);
