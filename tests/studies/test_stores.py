@@ -616,3 +616,25 @@ def test_columns_of_several_types():
     table = parquet.table([{"x": 1, "y": 1}, {"x": 2.5, "y": "a"}, {"y": True}])
     assert table["x"].to_pylist() == [1.0, 2.5, None]
     assert table["y"].to_pylist() == ["1", "a", "True"]
+
+
+def test_small_parts_are_merged_and_nothing_is_lost(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each run writes a part; the one that finds as many as are allowed makes one of all."""
+    monkeypatch.setattr("topoloom.studies.ledger.MOST_PARTS", 3)
+    sweep = Sweep(networks=["mesh:2x2"], loads="0.1:0.8:0.1", options={"warmup": 9, "measure": 50})
+    points, counts = Study(name="s", sweep=[sweep]).points(), []
+    for point in points:
+        with Ledger(Path("s")) as ledger:
+            run_points([point], ledger, Here(), name="s")
+            ledger.pack()
+        counts.append(len(list(Path("s/results").glob("*.parquet"))))
+    assert counts == [1, 2, 3, 1, 2, 3, 1, 2]
+    assert {row["key"] for row in Results.load("s").rows} == {point.key for point in points}
+    with sqlite3.connect("s/ledger.sqlite") as db:
+        named = {part for (part,) in db.execute("SELECT DISTINCT part FROM points")}
+        assert named == {path.name for path in Path("s/results").glob("*.parquet")}, "each point knows its part"
+        db.execute("UPDATE points SET result = '{', part = NULL WHERE key IN (?, ?)", (points[0].key, points[1].key))
+        db.execute("UPDATE points SET result = '{}', part = NULL WHERE key = ?", (points[2].key,))
+    with Ledger(Path("s"), create=False) as ledger:
+        whole, unreadable = ledger._loose_rows()
+        assert unreadable == 3 - len(whole) >= 2
