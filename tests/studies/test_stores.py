@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, get_args
@@ -638,3 +639,14 @@ def test_small_parts_are_merged_and_nothing_is_lost(folder: Path, monkeypatch: p
     with Ledger(Path("s"), create=False) as ledger:
         whole, unreadable = ledger._loose_rows()
         assert unreadable == 3 - len(whole) >= 2
+
+
+def test_results_that_others_recorded_are_stored_once_and_by_position(folder: Path) -> None:
+    """Python 3.12 warns of numbered placeholders that are filled from a sequence."""
+    entry = {"key": "k", "point": "{}", "result": {}, "wall_s": 1.0, "finished": "now", "version": "0", "host": "h"}
+    with Ledger(Path("s")) as ledger, warnings.catch_warnings():
+        warnings.simplefilter("error", DeprecationWarning)
+        ledger.begin("s")
+        assert [ledger.adopt([entry | {"model_version": 1}]) for _ in range(2)] == [1, 0]
+        row = ledger._db.execute("SELECT key, state, point, result, wall_s, version, model_version, host FROM points")
+        assert row.fetchall() == [("k", "done", "{}", "{}", 1.0, "0", 1, "h")]

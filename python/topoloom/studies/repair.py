@@ -39,7 +39,7 @@ LOOSE = "key, point, result, wall_s, finished, version, model_version, host"
 
 ADOPT = """
 INSERT INTO points (key, state, run, point, result, wall_s, finished, version, model_version, host)
-VALUES (?1, 'done', ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+VALUES (?, 'done', ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (key) DO UPDATE SET state = 'done', run = excluded.run, result = excluded.result, error = NULL,
     wall_s = excluded.wall_s, finished = excluded.finished, version = excluded.version,
     model_version = excluded.model_version, host = excluded.host
