@@ -10,8 +10,8 @@ use std::ops::Range;
 use super::View;
 use crate::network::{LinkClass, Network, Peer, PortId, RouterId};
 
-/// Links are crowded that packets want so many times as often as the group's on average: under a pattern that spreads over
-/// all groups they want each about as often.
+/// A link is crowded if so many times as many packets want it as the group's links on average: under a pattern that spreads
+/// over all groups about as many want each.
 const CROWDED: u32 = 3;
 
 /// The outputs to other groups, group by group and in each by the other group.

@@ -255,6 +255,15 @@ impl<M: Minimal, const ADAPTIVE: bool> TwoPhase<M, ADAPTIVE> {
         }
     }
 
+    /// The bias towards the minimal path, whose output is `port`, of a head whose VC request failed, if it has another one.
+    ///
+    /// What a full link has in flight while nothing waits is no queue; on a long link it is more than the usual bias.
+    #[inline(always)]
+    fn bias_when_refused<V: View>(&self, port: u16, view: &V) -> Option<u32> {
+        let bias = self.refused.filter(|_| view.decides_again())?;
+        Some(bias.max(view.queue(port.into()) - view.backlog(port.into())))
+    }
+
     /// UGAL's decision between the minimal path, which continues from `bits` if it has begun, and the one over its candidate.
     #[inline(always)]
     pub(super) fn weigh<V: View>(
@@ -268,9 +277,9 @@ impl<M: Minimal, const ADAPTIVE: bool> TwoPhase<M, ADAPTIVE> {
         // A minimal queue up to the bias is as good as any. No candidate is drawn for it, as long as no later draw depends on
         // one.
         if let Some(port) = self.minimal.only_output(src, dst) {
-            let (weight, bias) = match self.refused {
-                Some(bias) if view.decides_again() => (1, bias),
-                _ => {
+            let (weight, bias) = match self.bias_when_refused(port, view) {
+                Some(bias) => (1, bias),
+                None => {
                     (self.rule.weights.map_or_else(|| self.minimal.hops(src, dst), |weights| weights.0), self.rule.bias)
                 }
             };
@@ -297,8 +306,8 @@ impl<M: Minimal, const ADAPTIVE: bool> TwoPhase<M, ADAPTIVE> {
     ) -> PacketState {
         let (min, non) = (self.probe(src, dst, NO_VIA, bits, rng), self.probe(src, dst, via.0, None, rng));
         let [q_min, q_non] = self.queues([min.hop, non.hop], view);
-        let (w_min, w_non, bias) = match self.refused {
-            Some(bias) if view.decides_again() => (1, 1, bias),
+        let (w_min, w_non, bias) = match self.bias_when_refused(min.hop.port, view) {
+            Some(bias) => (1, 1, bias),
             // Nothing is shorter than no queue, whatever its weight.
             _ if q_min == 0 => (1, 1, 0),
             _ => {
@@ -425,5 +434,64 @@ impl<M: Minimal, const ADAPTIVE: bool> Routing for TwoPhase<M, ADAPTIVE> {
             let visit = |likely, step| out.push((likely, self.hop(step, state.via)));
             self.minimal.likely_steps(at, state.bits, state.target(dst), visit);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network::PortId;
+    use crate::{routing, topology};
+
+    /// Of the flits in the queue of one output so many are in flight; other outputs have none. VC requests have failed.
+    struct OneQueue {
+        port: u32,
+        queue: u32,
+        in_flight: u32,
+    }
+
+    impl View for OneQueue {
+        fn occupancy(&self, port: u32) -> u32 {
+            if port == self.port { self.queue } else { 0 }
+        }
+
+        fn backlog(&self, port: u32) -> u32 {
+            if port == self.port { self.queue - self.in_flight } else { 0 }
+        }
+
+        fn published(&self, _port: PortId) -> u32 {
+            unreachable!("ugal-l reads what is here")
+        }
+
+        fn interval(&self) -> u32 {
+            0
+        }
+
+        fn free_vcs(&self, _port: u32, _class: u8) -> u32 {
+            0
+        }
+
+        fn buffer(&self, _class: u8) -> u32 {
+            256
+        }
+
+        fn decides_again(&self) -> bool {
+            true
+        }
+    }
+
+    #[test]
+    fn what_a_long_link_has_in_flight_is_no_queue() {
+        let network = topology::build("slimfly:q=5,p=2").expect("a spec that works");
+        let routing = routing::build(&network, "ugal-l").expect("offered");
+        let (port, dst) = network.neighbors(RouterId(0)).next().expect("it has links");
+        let detours = |queue, in_flight| {
+            let view = OneQueue { port, queue, in_flight };
+            let starts = |seed| routing.start(RouterId(0), dst, &view, &mut Rng::stream(seed, 0)).via != NO_VIA;
+            (0..50).filter(|seed| starts(*seed)).count()
+        };
+        assert_eq!([detours(8, 0), detours(8, 8), detours(100, 100)], [0, 0, 0]);
+        assert!(detours(9, 0) > 40, "longer than the bias");
+        assert!(detours(201, 100) > 40, "longer than what is in flight");
     }
 }
