@@ -12,6 +12,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 use serde::Serialize;
 
+use super::spread::Spread;
 use crate::distances::distances_from;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
@@ -20,8 +21,6 @@ use crate::routing::{ANY_VIA, AnyRouting, Move, PacketState, Routing};
 use crate::statistics::rounded;
 use crate::traffic::{Demands, Matrix, Traffic};
 use crate::watch::{self, Stage};
-
-use super::spread::Spread;
 
 /// Expected loads, in flits a cycle for each flit a cycle that an active terminal offers; where links have rates, in
 /// parts of each link's rate at load 1. The names are the keys of the JSON.

@@ -410,6 +410,9 @@ mod tests {
             // Eight links: the mean is above a third of 4, and below one of 5.
             assert_eq!(wanted_by(50, 50, 45, (4, 1)), 0, "{here}: packets want others nearly as much");
             assert!(wanted_by(50, 50, 45, (5, 1)) > 0, "{here}: packets want the minimal link");
+            let [less, more] = [45, 60].map(|others| wanted_by(50, 50, others, (5, 1)));
+            assert!(more > 0, "{here}: backlogs of others do not matter");
+            assert_eq!(less > more, here, "{here}: that of the detour's own link does, without a weight");
             assert_eq!(of(3, 50, 0), 0, "{here}: the first hop has no queue");
             assert_eq!(of(50, 3, 0) > 0, here, "the link behind another router has no queue");
         }
