@@ -473,12 +473,6 @@ impl<M: RouterModel> Domain<M> {
         let stream = |vc: u32| u64::from(((self.first_port << self.log) + vc) | 1 << 30) << 32 | u64::from(now);
         let ahead = self.ahead();
         for (place, &vc) in fresh.iter().enumerate() {
-            if let Some(&next) = fresh.get(place + ahead) {
-                self.model.expect_front(next);
-            }
-            if let Some(&next) = fresh.get(place + ahead / 4 * 3) {
-                self.model.expect_head(next);
-            }
             if let Some(&next) = fresh.get(place + ahead / 2) {
                 self.expect_route(routing, next, self.model.fresh_head(next));
             }
@@ -497,9 +491,6 @@ impl<M: RouterModel> Domain<M> {
             decisions.push(decision);
         }
         for (place, (&vc, &decision)) in fresh.iter().zip(&*decisions).enumerate() {
-            if let Some(&next) = fresh.get(place + ahead) {
-                self.model.expect_front(next);
-            }
             if let Some(&next) = fresh.get(place + ahead / 2) {
                 self.model.expect_decision(next, decisions[place + ahead / 2].out);
             }

@@ -231,7 +231,7 @@ impl Terminals {
                 source.on = process.starts_on(&mut source.rng);
                 (source.next, source.size) = match (&this.demand, traffic.trace()) {
                     (Demand::Trace(replayed), Some(trace)) => next_of(trace, &replayed[place]),
-                    _ => process.next(source, 0, &this.sizes, &this.gaps),
+                    _ => process.next::<false>(source, 0, &this.sizes, &this.gaps),
                 };
                 this.schedule(place as u32, source_wake(&this.sources[place], 0), 0);
             }
@@ -359,7 +359,7 @@ impl Terminals {
             None => {
                 let terminal = traffic.destination(TerminalId(source.id), &mut source.rng);
                 let process = &self.processes[if !SINGLE && self.processes.len() > 1 { place as usize } else { 0 }];
-                (terminal, process.next(source, created.saturating_add(1), &self.sizes, &self.gaps))
+                (terminal, process.next::<SINGLE>(source, created.saturating_add(1), &self.sizes, &self.gaps))
             }
         };
         (source.next, source.size) = next;
@@ -409,7 +409,7 @@ impl Terminals {
         let process = self.processes[if self.processes.len() > 1 { place as usize } else { 0 }];
         let source = &mut self.sources[place as usize];
         while source.is_undecided() && source.next <= now {
-            (source.next, source.size) = process.next(source, source.next, &self.sizes, &self.gaps);
+            (source.next, source.size) = process.next::<false>(source, source.next, &self.sizes, &self.gaps);
         }
         let next = source.next;
         if next > now {
@@ -559,9 +559,16 @@ impl Process {
         }
     }
 
-    /// The first packet from cycle `from` on: when it is created, and its flits; 0 flits if none is up to then.
+    /// The first packet from cycle `from` on: when it is created, and its flits; 0 flits if none is up to then. `SINGLE` as
+    /// for [`Terminals::send`].
     #[inline(always)]
-    fn next(&self, source: &mut TrafficSource, from: u32, sizes: &Sizes, gaps: &Gaps) -> (u32, u32) {
+    fn next<const SINGLE: bool>(
+        &self,
+        source: &mut TrafficSource,
+        from: u32,
+        sizes: &Sizes,
+        gaps: &Gaps,
+    ) -> (u32, u32) {
         let created = match *self {
             Process::Never => NEVER,
             Process::Bernoulli(log) => {
@@ -576,7 +583,7 @@ impl Process {
                 Err(reached) => return (reached, 0),
             },
         };
-        (created, sizes.draw(&mut source.rng))
+        (created, if SINGLE { 1 } else { sizes.draw(&mut source.rng) })
     }
 }
 

@@ -4,7 +4,7 @@
 //! `updown` the one that the source terminal is given. Subtori under a tree or a generalised hypercube offer `nca` and
 //! `anca` in their upper network: see `nest.rs`. Where links or routers of a tree have failed, see `survivors.rs`.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::nest::{NestRouting, Ways};
 use super::survivors::Survivors;
@@ -53,15 +53,26 @@ const NOT_BELOW: u16 = u16::MAX;
 
 /// Nearest-common-ancestor routing on any tree whose terminals are attached to its lowest level.
 pub struct NearestAncestor<const ADAPTIVE: bool> {
-    leaves: usize,
     /// The place of a leaf router among the leaves.
     leaf: Vec<u32>,
-    /// The output down to each leaf, router by router, or [`NOT_BELOW`].
+    nodes: Vec<Node>,
+    /// Outputs down, or [`NOT_BELOW`]: the rows that nodes name.
     down: Vec<u16>,
-    /// First output up and number of them, router by router: they are consecutive.
-    up: Vec<(u16, u16)>,
-    /// Links that join a router with each of those below it, on consecutive outputs; 1 where that differs.
-    trunk: Vec<u16>,
+}
+
+/// What a router knows of the tree.
+#[derive(Debug, Clone, Copy)]
+struct Node {
+    /// The leaves from the first to the last one below it, as places among all: the first of them and how many.
+    first: u32,
+    leaves: u32,
+    /// Where the row of its outputs down to these begins. Routers whose rows are alike, such as all roots, share one: most
+    /// trees need little memory then.
+    row: u32,
+    /// First output up and number of them: they are consecutive.
+    up: (u16, u16),
+    /// Links that join it with each router below it, on consecutive outputs; 1 where that differs.
+    trunk: u16,
 }
 
 impl<const ADAPTIVE: bool> NearestAncestor<ADAPTIVE> {
@@ -74,34 +85,36 @@ impl<const ADAPTIVE: bool> NearestAncestor<ADAPTIVE> {
         leaves.iter().enumerate().for_each(|(place, router)| leaf[router.index()] = place as u32);
         let mut order: Vec<RouterId> = network.routers().collect();
         order.sort_by_key(|r| level[r.index()]);
-        let mut down = vec![NOT_BELOW; network.num_routers() * leaves.len()];
-        let mut up = vec![(0u16, 0u16); network.num_routers()];
+        let (width, mut rows) = (leaves.len(), Rows::default());
+        let mut nodes: Vec<Node> = Vec::new();
+        nodes.resize(network.num_routers(), Node::ALONE);
         for router in order {
-            let (own, width) = (router.index() * leaves.len(), leaves.len());
+            let mut down = vec![NOT_BELOW; width];
+            let mut up = (0u16, 0u16);
             for (port, peer) in network.neighbors(router) {
                 if level[peer.index()] > level[router.index()] {
-                    let (first, count) = &mut up[router.index()];
-                    if *count == 0 {
-                        *first = port as u16;
-                    } else if *first + *count != port as u16 {
+                    if up.1 == 0 {
+                        up.0 = port as u16;
+                    } else if up.0 + up.1 != port as u16 {
                         return None;
                     }
-                    *count += 1;
+                    up.1 += 1;
                     continue;
                 }
-                for place in 0..width {
-                    let reaches = leaf[peer.index()] == place as u32 || down[peer.index() * width + place] != NOT_BELOW;
-                    let known = down[own + place];
-                    if reaches && known == NOT_BELOW {
-                        down[own + place] = port as u16;
-                    } else if reaches && below(network, router, known) != peer {
+                let below_peer = rows.of(&nodes[peer.index()]).filter(|&(_, port)| port != NOT_BELOW);
+                let itself = Some(leaf[peer.index()]).filter(|&place| place != u32::MAX);
+                for place in below_peer.map(|(place, _)| place).chain(itself) {
+                    let known = &mut down[place as usize];
+                    if *known == NOT_BELOW {
+                        *known = port as u16;
+                    } else if below(network, router, *known) != peer {
                         return None;
                     }
                 }
             }
+            nodes[router.index()] = Node { up, trunk: trunk_below(network, &level, router), ..rows.node(&down) };
         }
-        let trunk = network.routers().map(|router| trunk_below(network, &level, router)).collect();
-        Some(Self { leaves: leaves.len(), leaf, down, up, trunk })
+        Some(Self { leaf, nodes, down: rows.outputs })
     }
 
     /// One of consecutive outputs.
@@ -117,9 +130,46 @@ impl<const ADAPTIVE: bool> NearestAncestor<ADAPTIVE> {
     }
 
     #[inline(always)]
-    fn down(&self, at: RouterId, dst: RouterId) -> Option<u16> {
-        let port = self.down[at.index() * self.leaves + self.leaf[dst.index()] as usize];
+    fn down(&self, node: &Node, dst: RouterId) -> Option<u16> {
+        let place = self.leaf[dst.index()].wrapping_sub(node.first);
+        if place >= node.leaves {
+            return None;
+        }
+        let port = self.down[(node.row + place) as usize];
         (port != NOT_BELOW).then_some(port)
+    }
+}
+
+impl Node {
+    /// A router with nothing below or above it.
+    const ALONE: Self = Self { first: 0, leaves: 0, row: 0, up: (0, 0), trunk: 1 };
+}
+
+/// The rows of outputs down while a routing is built, each once.
+#[derive(Default)]
+struct Rows {
+    outputs: Vec<u16>,
+    known: HashMap<Vec<u16>, u32>,
+}
+
+impl Rows {
+    /// The node of a router with these outputs down to all leaves; its outputs up are not known yet.
+    fn node(&mut self, down: &[u16]) -> Node {
+        let is_below = |port: &u16| *port != NOT_BELOW;
+        let Some(first) = down.iter().position(is_below) else { return Node::ALONE };
+        let end = down.iter().rposition(is_below).map_or(first, |last| last + 1);
+        let row = &down[first..end];
+        let place = *self.known.entry(row.to_vec()).or_insert_with(|| {
+            self.outputs.extend(row);
+            (self.outputs.len() - row.len()) as u32
+        });
+        Node { first: first as u32, leaves: row.len() as u32, row: place, ..Node::ALONE }
+    }
+
+    /// The leaves that a node's row is about, with their outputs.
+    fn of(&self, node: &Node) -> impl Iterator<Item = (u32, u16)> {
+        let row = &self.outputs[node.row as usize..][..node.leaves as usize];
+        (node.first..).zip(row.iter().copied())
     }
 }
 
@@ -249,10 +299,11 @@ impl<const ADAPTIVE: bool> Routing for NearestAncestor<ADAPTIVE> {
     }
 
     fn moves(&self, at: RouterId, _state: PacketState, dst: RouterId, out: &mut Vec<Move>) {
-        match self.down(at, dst) {
-            Some(port) => out.extend((port..port + self.trunk[at.index()]).map(hop)),
+        let node = &self.nodes[at.index()];
+        match self.down(node, dst) {
+            Some(port) => out.extend((port..port + node.trunk).map(hop)),
             None => {
-                let (first, count) = self.up[at.index()];
+                let (first, count) = node.up;
                 out.extend((first..first + count).map(hop));
             }
         }
@@ -260,14 +311,73 @@ impl<const ADAPTIVE: bool> Routing for NearestAncestor<ADAPTIVE> {
 
     #[inline(always)]
     fn choose<V: View>(&self, at: RouterId, _state: PacketState, dst: RouterId, view: &V, rng: &mut Rng) -> Move {
-        match self.down(at, dst) {
-            Some(port) if self.trunk[at.index()] == 1 => hop(port),
-            Some(port) => Self::one_of((port, self.trunk[at.index()]), view, rng),
-            None => Self::one_of(self.up[at.index()], view, rng),
+        let node = &self.nodes[at.index()];
+        match self.down(node, dst) {
+            Some(port) if node.trunk == 1 => hop(port),
+            Some(port) => Self::one_of((port, node.trunk), view, rng),
+            None => Self::one_of(node.up, view, rng),
         }
     }
 
     fn oblivious(&self) -> bool {
         !ADAPTIVE
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topology;
+
+    /// Hops from every router to `dst`, by breadth-first search.
+    fn distances(network: &Network, dst: RouterId) -> Vec<u32> {
+        let mut hops = vec![u32::MAX; network.num_routers()];
+        hops[dst.index()] = 0;
+        let mut queue = vec![dst];
+        let mut next = 0;
+        while let Some(&at) = queue.get(next) {
+            next += 1;
+            for (_, peer) in network.neighbors(at) {
+                if hops[peer.index()] == u32::MAX {
+                    hops[peer.index()] = hops[at.index()] + 1;
+                    queue.push(peer);
+                }
+            }
+        }
+        hops
+    }
+
+    #[test]
+    fn every_hop_leads_nearer_to_the_leaf() {
+        for spec in
+            ["fattree:k=3,levels=3", "clos:radix=8,levels=3", "xgft:down=2x3x2,up=1x2x2", "clos:radix=12,levels=2"]
+        {
+            let network = topology::build(spec).expect(spec);
+            let routing = NearestAncestor::<false>::new(&network).expect("a tree");
+            for dst in network.routers().filter(|&router| network.terminals_of(router).next().is_some()) {
+                let hops = distances(&network, dst);
+                for at in network.routers().filter(|&at| at != dst) {
+                    let mut moves = Vec::new();
+                    routing.moves(at, PacketState::direct(0), dst, &mut moves);
+                    let next = |hop: &Move| below(&network, at, hop.port);
+                    assert!(!moves.is_empty(), "{spec}: {at:?} to {dst:?}");
+                    assert!(
+                        moves.iter().all(|hop| hops[next(hop).index()] + 1 == hops[at.index()]),
+                        "{spec} {at:?} {dst:?}"
+                    );
+                    // And all that do.
+                    let nearer = network.neighbors(at).filter(|(_, peer)| hops[peer.index()] + 1 == hops[at.index()]);
+                    assert_eq!(moves.len(), nearer.count(), "{spec}: {at:?} to {dst:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn routers_with_equal_rows_share_one() {
+        let network = topology::build("fattree:k=4,levels=3").expect("a tree");
+        let routing = NearestAncestor::<false>::new(&network).expect("a tree");
+        // The roots have a row of 16 leaves, the routers below them one of 4 each, all alike.
+        assert_eq!(routing.down.len(), 16 + 4);
     }
 }

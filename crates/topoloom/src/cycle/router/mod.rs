@@ -220,16 +220,8 @@ pub trait RouterModel: Send {
     /// The flit at `place` of the pool will arrive at input VC `vc` soon: the memory of both may be asked for.
     fn expect_flit(&self, _vc: u32, _place: u32) {}
 
-    /// The head at the front of input VC `vc` will be looked at soon: the memory of the VC may be asked for.
-    fn expect_front(&self, _vc: u32) {}
-
-    /// The same, sooner: the memory of the head may be asked for.
-    fn expect_head(&self, _vc: u32) {}
-
     /// The head at the front of input VC `vc` will soon be given output `out`: memory may be asked for.
-    fn expect_decision(&self, vc: u32, _out: u16) {
-        self.expect_head(vc);
-    }
+    fn expect_decision(&self, _vc: u32, _out: u16) {}
 
     /// True if its tables do not fit into the near caches: memory is asked for before it is needed.
     fn is_far(&self) -> bool {

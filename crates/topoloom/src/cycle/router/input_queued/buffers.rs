@@ -153,7 +153,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     /// Puts those who wait for a VC of output `port` (domain numbering) on the list of requests.
     ///
     /// If a single VC is free, all of them would ask for it, and only the first from its round-robin pointer on could
-    /// win: the others need not be looked at. Of several VCs see [`InputQueuedRouters::wake_winners`].
+    /// win: the others need not be looked at.
     // Not inlined, like what else is seldom: the loops of a step need the registers.
     #[inline(never)]
     pub(super) fn wake(&mut self, router: usize, port: usize) {
@@ -162,38 +162,20 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             && self.whole() == 0
             && self.allocator() != Allocator::Wavefront
             && self.priority() == Priority::None;
-        if simple && KIND != GENERAL && free.count_ones() > 1 && self.wake_winners(router, port, free) {
-            return;
-        }
-        let pointer = match free.count_ones() {
-            1 if simple => self.outputs[(port << LOG) + free.trailing_zeros() as usize].pointer,
-            _ => 0,
-        };
         let only_first = free.is_power_of_two() && simple;
-        let first_port = self.routers[router].first_port as usize;
-        let (vc_base, out) = (first_port << LOG, (port - first_port) as u16);
-        let (first, from) = ((pointer / 64) as usize, u64::MAX << (pointer % 64));
-        // From the pointer to the end, then from the start to the pointer.
-        for turn in 0..=self.words {
-            let word = if first + turn < self.words { first + turn } else { first + turn - self.words };
-            let part = match turn {
-                0 => from,
-                _ if turn == self.words => !from,
-                _ => u64::MAX,
-            };
+        let pointer = if only_first { self.outputs[(port << LOG) + free.trailing_zeros() as usize].pointer } else { 0 };
+        for (word, part) in self.words_from(pointer) {
             let mut bits = self.waiting[port * self.words + word] & part;
             while bits != 0 {
-                let index = vc_base + word * 64 + bits.trailing_zeros() as usize;
-                let bit = bits & bits.wrapping_neg();
-                bits ^= bit;
+                let input = word * 64 + bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                let index = ((self.routers[router].first_port as usize) << LOG) + input;
                 let class = self.inputs[index].class;
                 let size = if self.whole() == 0 { 1 } else { self.policy.wanted(self.front(index)) };
                 if self.usable(port, class, size) == 0 {
                     continue;
                 }
-                self.waiting[port * self.words + word] ^= bit;
-                self.ports[port].waiting -= 1;
-                self.list_vc_request(router as u32, index, out, class, Commitment::Final);
+                self.list_waiting(router, port, input, class);
                 if only_first {
                     return;
                 }
@@ -201,43 +183,50 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         }
     }
 
-    /// Of those who wait where several VCs are `free`, puts the ones on the list of requests that win among themselves, one
-    /// for each VC: past saturation many wait, and all others would be put back at once. Does nothing, and returns false,
-    /// if a VC would be left that another of them can take in the next step.
-    #[inline(always)]
-    fn wake_winners(&mut self, router: usize, port: usize, free: u64) -> bool {
+    /// The same at a router of one of the simple kinds whose VCs do not ask for room: it gives back one VC of an output
+    /// in a step, here `output` (router numbering). Of those who wait there no other is free for any, or they would ask for
+    /// it. So one can win, the first from the pointer of the VC on that may take it.
+    #[inline(never)]
+    pub(super) fn wake_first(&mut self, router: usize, output: u16) {
         let first_port = self.routers[router].first_port as usize;
-        let (vc_base, out) = (first_port << LOG, (port - first_port) as u16);
-        // The VCs that they may take, those that they pick, and of each the best key with its input.
-        let (mut usable, mut picked, mut best) = (0u64, 0u64, [u32::MAX; 64]);
-        for word in 0..self.words {
-            let mut bits = self.waiting[port * self.words + word];
+        let (vc_base, port) = (first_port << LOG, first_port + usize::from(Self::port(output)));
+        for (word, part) in self.words_from(self.outputs[vc_base + usize::from(output)].pointer) {
+            let mut bits = self.waiting[port * self.words + word] & part;
             while bits != 0 {
                 let input = word * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
-                let InputVc { class, pointer, .. } = self.inputs[vc_base + input];
-                let own = free & self.class_masks[class as usize];
-                if own == 0 {
-                    continue;
+                let class = self.inputs[vc_base + input].class;
+                if self.class_masks[class as usize] >> Self::vc(output) & 1 == 1 {
+                    return self.list_waiting(router, port, input, class);
                 }
-                let vc = Self::pick(own, out, pointer) as usize;
-                let key = (input as u16).wrapping_sub(self.outputs[(port << LOG) + vc].pointer);
-                (usable, picked) = (usable | own, picked | 1 << vc);
-                best[vc] = best[vc].min(u32::from(key) << 16 | input as u32);
             }
         }
-        if picked != usable {
-            return false;
-        }
-        while picked != 0 {
-            let input = (best[picked.trailing_zeros() as usize] & 0xFFFF) as usize;
-            picked &= picked - 1;
-            self.waiting[port * self.words + input / 64] ^= 1 << (input % 64);
-            self.ports[port].waiting -= 1;
-            let class = self.inputs[vc_base + input].class;
-            self.list_vc_request(router as u32, vc_base + input, out, class, Commitment::Final);
-        }
-        true
+    }
+
+    /// The words of the sets of a router's input VCs, with the bits that count: from `pointer` to the end, then from the
+    /// start to it.
+    #[inline(always)]
+    fn words_from(&self, pointer: u16) -> impl Iterator<Item = (usize, u64)> + use<LOG, KIND> {
+        let (words, first, from) = (self.words, usize::from(pointer / 64), u64::MAX << (pointer % 64));
+        (0..=words).map(move |turn| {
+            let word = if first + turn < words { first + turn } else { first + turn - words };
+            let part = match turn {
+                0 => from,
+                _ if turn == words => !from,
+                _ => u64::MAX,
+            };
+            (word, part)
+        })
+    }
+
+    /// Puts the head of a class at `input` (router numbering), which waits at output `port`, on the list of requests.
+    #[inline(always)]
+    fn list_waiting(&mut self, router: usize, port: usize, input: usize, class: u8) {
+        let first_port = self.routers[router].first_port as usize;
+        self.waiting[port * self.words + input / 64] ^= 1 << (input % 64);
+        self.ports[port].waiting -= 1;
+        let (index, out) = ((first_port << LOG) + input, (port - first_port) as u16);
+        self.list_vc_request(router as u32, index, out, class, Commitment::Final);
     }
 
     /// The VCs of a class at output `port` (domain numbering) that a packet of `size` flits may be given now.
@@ -247,12 +236,17 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         if self.whole() & free == 0 || self.all_fit(port, size) { free } else { self.with_room(port, free, size) }
     }
 
-    /// True if a packet of `size` flits fits whole into any VC of output `port` (domain numbering), as so few flits have
-    /// been sent to all of them together. Not all of which this is true are found.
+    /// True if a packet of `size` flits fits whole into any VC of output `port` (domain numbering), as so few places are taken
+    /// of all of them together. Not all of which this is true are found.
     #[inline(always)]
     pub(super) fn all_fit(&self, port: usize, size: u32) -> bool {
         // The port may be one that a routing asks for.
-        KIND == ADAPTIVE && self.queued.checked(port).sent + size <= self.policy.reserve.into()
+        match KIND {
+            ADAPTIVE => self.queued.checked(port).sent + size <= self.policy.reserve.into(),
+            // Whatever the VCs hold, the places that they share suffice.
+            GENERAL => self.policy.cut_through && *self.shared.checked(port) + size <= self.policy.pool,
+            _ => false,
+        }
     }
 
     /// True if a VC of output `port` (domain numbering) has room for a packet of `size` flits where it must fit whole.

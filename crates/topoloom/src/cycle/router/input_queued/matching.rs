@@ -68,6 +68,11 @@ impl Choices {
         self.best[place as usize] = UNSET;
     }
 
+    /// Forgets which places are noted; their winners stay.
+    pub(super) fn forget(&mut self) {
+        self.len = 0;
+    }
+
     /// Puts the first `len` places noted in order.
     pub(super) fn sort(&mut self, len: usize) {
         self.touched.sort(len);

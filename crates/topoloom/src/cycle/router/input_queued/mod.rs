@@ -17,7 +17,7 @@ mod waiting_heads;
 
 use std::collections::VecDeque;
 
-use crate::cycle::channels::{ChannelEnd, Channels};
+use crate::cycle::channels::{ChannelEnd, Channels, Wheel};
 use crate::cycle::flit::{Decision, Flit, Pool, UNDECIDED};
 use crate::cycle::router::buffer_policy::{BufferPolicy, Buffers};
 use crate::cycle::router::{Case, PortQueue, Router, RouterModel, Simulation, Wait};
@@ -32,9 +32,9 @@ use options::{Allocator, Priority};
 pub use options::{INFO, Options, VCT};
 use plain::Cycle;
 use switch_allocator::{SwitchRequest, Tick};
-use timing::{Delays, after, first_step};
+use timing::{Delay, Delays, after, first_step};
 use vc_allocator::VcRequest;
-use waiting_heads::{Commitment, WaitingHead};
+use waiting_heads::{Commitment, Unready, WaitingHead};
 
 /// What a routing that decides for a port beyond the last one is rejected with: ports are indices of tables.
 const NO_SUCH_PORT: &str = "a routing decides for a port that its router does not have";
@@ -42,7 +42,7 @@ const NO_SUCH_PORT: &str = "a routing decides for a port that its router does no
 const NEAR: usize = 128 << 10;
 /// Bytes of flits up to which asking for those that have won an input does not.
 const DEEP: usize = 256 << 10;
-/// Bytes up to which asking for that of requests does not: it costs a tenth more instructions.
+/// Bytes up to which asking for that of requests does not, unless they are few: it costs a tenth more instructions.
 const FAR: usize = 2 << 20;
 /// No VC: an idle input VC's output, a free output VC's owner.
 const NONE: u16 = u16::MAX;
@@ -184,7 +184,7 @@ pub struct InputQueuedRouters<const LOG: u32, const KIND: u8> {
     by_vc: Choices,
     /// The output VC that each request of a router has picked in a step.
     picks: Table<u16>,
-    /// Choices of the plain router, and the outputs of which it has freed a VC in a step.
+    /// Choices of the plain router, and the output VCs that it has freed in a step.
     vc_turns: Table<u32>,
     output_turns: Table<u32>,
     freed: Vec<u16>,
@@ -206,6 +206,8 @@ pub struct InputQueuedRouters<const LOG: u32, const KIND: u8> {
     revocable: u16,
     /// They decide when they come to the front of their VC.
     at_front: bool,
+    /// So many of them decide in this cycle that of those that arrive many will wait, too.
+    crowded: bool,
     /// Where heads decide again, what waits for and behind each output.
     queued: Table<PortQueue>,
     /// Where routings compare them, [`View::queue_of`](crate::routing::View::queue_of), by port and class; else empty.
@@ -228,7 +230,15 @@ pub struct InputQueuedRouters<const LOG: u32, const KIND: u8> {
     ready: Table<u32>,
     /// Some stage takes more than its step: requests have to look at when they are ready.
     delayed: bool,
+    /// The last delays found, by step.
+    delays_of: [Delay; 4],
+    /// Heads that are not ready yet, by the cycle in which they are.
+    unready: Wheel<Unready>,
+    /// Places of the largest packet.
+    largest: u32,
     grants: u64,
+    /// As they were when the last cycle began.
+    grants_before: u64,
 }
 
 impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
@@ -444,6 +454,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
             wanted: tables.filled(0, if policy.whole == 0 { 0 } else { ports << LOG }),
             revocable: setup.again.routers(),
             at_front: matches!(setup.again, Again::Revocable(_)),
+            crowded: false,
             queued: tables.filled(PortQueue::default(), if decides { ports } else { 0 }),
             queues: tables.filled(0, if by_class { ports << LOG } else { 0 }),
             by_class,
@@ -463,7 +474,11 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
             },
             ready: tables.filled(0, if options.delayed() { ports << LOG } else { 0 }),
             delayed: options.delayed(),
+            delays_of: [Delay::NONE; 4],
+            unready: Wheel::new(options.routing_delay + options.vc_alloc_delay + 1),
+            largest: setup.largest.max(setup.bubble),
             grants: 0,
+            grants_before: 0,
         }
     }
 
@@ -500,7 +515,9 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
         match decision {
             Some(Decision { out, class, .. }) => {
                 let step = if self.delayed() { first_step(self.speedup, now) } else { 0 };
-                self.ask_vc(router, index, (out, class, commitment), step);
+                if !self.ask_vc(router, index, (out, class, commitment), step) {
+                    return;
+                }
             }
             None => {
                 let output = self.inputs[index].output;
@@ -519,26 +536,18 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
         self.inputs.prefetch(vc as usize);
         self.router_of.prefetch((vc >> LOG) as usize);
         if self.decides_again() {
-            self.waiting_heads.prefetch(vc as usize);
             prefetch(&self.before, place as usize);
+            if self.crowded {
+                self.waiting_heads.prefetch(vc as usize);
+            }
         }
     }
 
     #[inline(always)]
-    fn expect_front(&self, vc: u32) {
-        self.inputs.prefetch(vc as usize);
-    }
-
-    #[inline(always)]
-    fn expect_head(&self, vc: u32) {
+    fn expect_decision(&self, vc: u32, out: u16) {
         let place = self.inputs[vc as usize].front;
         self.pool.prefetch(place);
         prefetch(&self.before, place as usize);
-    }
-
-    #[inline(always)]
-    fn expect_decision(&self, vc: u32, out: u16) {
-        self.expect_head(vc);
         let port = self.routers[self.router_of(vc) as usize].first_port as usize + usize::from(out);
         self.ports.prefetch(port);
         self.queued.prefetch(port);
@@ -583,16 +592,23 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
     // Not inlined: compiled once for each stride, not again for each routing.
     #[inline(never)]
     fn step(&mut self, now: u32, channels: &mut Channels) {
+        if self.delayed() {
+            self.list_ready(now);
+        }
         let first = first_step(self.speedup, now);
         let substeps = first_step(self.speedup, now + 1) - first;
         self.deep = self.pool.bytes() > DEEP;
+        // Where few flits move, nothing else is done while the memory of one comes.
+        let moved = self.grants - std::mem::replace(&mut self.grants_before, self.grants);
+        let sparse = self.bytes > NEAR && moved < self.routers.len() as u64;
+        let ask_ahead = self.bytes > FAR || sparse;
         for word in 0..self.active.len() {
             let mut left = self.active[word];
             while left != 0 {
                 let bit = left & left.wrapping_neg();
                 let router = word * 64 + left.trailing_zeros() as usize;
                 left ^= bit;
-                if self.bytes > FAR {
+                if ask_ahead {
                     self.expect(word, left, channels);
                 }
                 let asking = if KIND == GENERAL {
@@ -715,6 +731,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
                 }
             }
         }
+        self.crowded = waiting.len() > self.routers.len() / 4;
     }
 
     #[inline(always)]
@@ -838,16 +855,18 @@ mod tests {
 
     #[test]
     fn the_plain_router_moves_every_flit_as_the_general_one() {
-        for (spec, config) in [
-            ("mesh:4x4,p=2", r#"{"vcs": 4, "buffer": 2}"#),
-            ("hyperx:3x3,p=4", r#"{"vcs": 3, "speedup": 1.0}"#),
-            ("torus:5", r#"{"vcs": 4, "packet": "1-5", "buffer": 3, "speedup": 1.5}"#),
+        for (spec, routing, config) in [
+            ("mesh:4x4,p=2", "dor", r#"{"vcs": 4, "buffer": 2}"#),
+            ("hyperx:3x3,p=4", "dor", r#"{"vcs": 3, "speedup": 1.0}"#),
+            ("torus:5", "dor", r#"{"vcs": 4, "packet": "1-5", "buffer": 3, "speedup": 1.5}"#),
             // Many wait for the VCs of one output.
-            ("hyperx:2,p=12", r#"{"vcs": 4, "buffer": 2, "packet": "1-2"}"#),
+            ("hyperx:2,p=12", "dor", r#"{"vcs": 4, "buffer": 2, "packet": "1-2"}"#),
+            // So many that their set has several words; heads of two classes wait there.
+            ("dragonfly:a=3,h=1,p=16", "min", r#"{"vcs": 4, "buffer": 4, "packet": "1-2"}"#),
         ] {
             for load in [0.2, 1.0] {
                 let (plain, general) =
-                    (run::<PLAIN>(spec, "dor", load, config), run::<GENERAL>(spec, "dor", load, config));
+                    (run::<PLAIN>(spec, routing, load, config), run::<GENERAL>(spec, routing, load, config));
                 assert_eq!(plain, general, "{spec} {load}");
             }
         }

@@ -56,7 +56,7 @@ struct PlainRouter<'a, const LOG: u32, const KIND: u8> {
     policy: &'a BufferPolicy,
     /// The pool is larger than what is near.
     deep: bool,
-    /// Outputs of which a VC has been freed that heads wait for.
+    /// Output VCs that have been freed where heads wait.
     freed: &'a mut Vec<u16>,
     again: Again<'a>,
 }
@@ -158,9 +158,12 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     /// Puts heads that wait for VCs that were freed in the step on the list of requests.
     #[inline(always)]
     fn wake_freed(&mut self, router: usize) {
-        let first_port = self.routers[router].first_port as usize;
-        while let Some(port) = self.freed.pop() {
-            self.wake(router, first_port + usize::from(port));
+        while let Some(output) = self.freed.pop() {
+            if self.whole() == 0 {
+                self.wake_first(router, output);
+            } else {
+                self.wake(router, self.routers[router].first_port as usize + usize::from(Self::port(output)));
+            }
         }
     }
 }
@@ -427,7 +430,7 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
         (vc.output, owned.owner) = (NONE, NONE);
         arbiters.free |= 1 << Self::place(output);
         if arbiters.waiting > 0 {
-            self.freed.push(out_port);
+            self.freed.push(output);
         }
         self.again.look |= KIND == ADAPTIVE && self.again.count > 0;
         if more {

@@ -108,7 +108,8 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     #[inline(always)]
     fn eligible(&mut self, vc_base: usize, place: usize, step: u32) -> Option<SwitchRequest> {
         let request = self.switch_requests[place];
-        if self.delayed() && self.ready[vc_base + request.input as usize] > step {
+        // Without a delay of this stage, all that ask are ready.
+        if self.delayed() && self.delays.sw_alloc > 0 && self.ready[vc_base + request.input as usize] > step {
             return None;
         }
         let limit = self.limit();

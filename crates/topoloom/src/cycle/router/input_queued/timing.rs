@@ -8,10 +8,38 @@ pub(super) struct Delays {
     pub(super) sw_alloc: u32,
 }
 
+/// When a head that comes to the front of its VC may be allocated.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Delay {
+    /// The internal step in which it has come there.
+    pub(super) step: u32,
+    /// The first one in which it may.
+    pub(super) ready: u32,
+    /// The cycle of that one, if it is a later cycle.
+    pub(super) due: Option<u32>,
+}
+
+impl Delay {
+    /// At once.
+    pub(super) const NONE: Self = Self { step: u32::MAX, ready: 0, due: None };
+}
+
 /// The first internal step of a cycle.
 #[inline(always)]
 pub(super) fn first_step(speedup: f64, cycle: u32) -> u32 {
     (f64::from(cycle) * speedup) as u32
+}
+
+/// The cycle of an internal step.
+pub(super) fn cycle_of(speedup: f64, step: u32) -> u32 {
+    let mut cycle = (f64::from(step) / speedup) as u32;
+    while first_step(speedup, cycle) > step {
+        cycle -= 1;
+    }
+    while first_step(speedup, cycle + 1) <= step {
+        cycle += 1;
+    }
+    cycle
 }
 
 /// The internal step at the same place of its cycle, `cycles` cycles after `step`.
@@ -19,9 +47,6 @@ pub(super) fn after(speedup: f64, step: u32, cycles: u32) -> u32 {
     if cycles == 0 {
         return step;
     }
-    let mut cycle = (f64::from(step) / speedup) as u32;
-    while first_step(speedup, cycle + 1) <= step {
-        cycle += 1;
-    }
+    let cycle = cycle_of(speedup, step);
     first_step(speedup, cycle + cycles) + step - first_step(speedup, cycle)
 }

@@ -2,8 +2,8 @@
 
 use super::matching::{Pairing, wavefront};
 use super::options::Allocator;
-use super::timing::after;
-use super::waiting_heads::Commitment;
+use super::timing::{Delay, after, cycle_of};
+use super::waiting_heads::{Commitment, Unready};
 use super::{GENERAL, InputQueuedRouters, NO_SUCH_PORT, NONE, RouterState};
 use crate::cycle::flit::UNDECIDED;
 
@@ -25,7 +25,7 @@ impl VcRequest {
 
 impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     /// A head that has decided for `out` and `class` has come to the front of input VC `index` (domain numbering): it asks
-    /// for an output VC.
+    /// for an output VC. Returns true if it is on the list of requests.
     #[inline(always)]
     pub(super) fn ask_vc(
         &mut self,
@@ -33,15 +33,55 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         index: usize,
         (out, class, commitment): (u16, u8, Commitment),
         step: u32,
-    ) {
+    ) -> bool {
+        let delay = if self.delayed() { self.delay_of(step) } else { Delay::NONE };
         if self.delayed() {
-            let routed = self.delays.routing.map_or(step, |cycles| after(self.speedup, step + 1, cycles));
-            self.ready[index] = after(self.speedup, routed, self.delays.vc_alloc);
+            self.ready[index] = delay.ready;
         }
         if self.decides_again() && out == UNDECIDED {
-            return self.ask_decision(router as usize, index as u32);
+            self.ask_decision(router as usize, index as u32);
+            return false;
+        }
+        if let Some(cycle) = delay.due {
+            assert!(out < self.routers[router as usize].radix, "{NO_SUCH_PORT}");
+            self.unready.push(cycle, Unready { vc: index as u32, out, class, commitment });
+            return false;
         }
         self.list_vc_request(router, index, out, class, commitment);
+        true
+    }
+
+    /// When a head that comes to the front of its VC in internal step `step` may be allocated. Most of them come in the same
+    /// few steps: what the last ones have found is kept.
+    #[inline(always)]
+    fn delay_of(&mut self, step: u32) -> Delay {
+        let known = self.delays_of[step as usize % self.delays_of.len()];
+        if known.step == step {
+            return known;
+        }
+        self.find_delay(step)
+    }
+
+    #[inline(never)]
+    fn find_delay(&mut self, step: u32) -> Delay {
+        let routed = self.delays.routing.map_or(step, |cycles| after(self.speedup, step + 1, cycles));
+        let ready = after(self.speedup, routed, self.delays.vc_alloc);
+        let cycle = cycle_of(self.speedup, ready);
+        let delay = Delay { step, ready, due: (cycle > cycle_of(self.speedup, step)).then_some(cycle) };
+        let kept = self.delays_of.len();
+        self.delays_of[step as usize % kept] = delay;
+        delay
+    }
+
+    /// Puts the heads that may be allocated from cycle `now` on, after a delay, on the lists of requests.
+    pub(super) fn list_ready(&mut self, now: u32) {
+        let ready = self.unready.take(now);
+        for &Unready { vc, out, class, commitment } in &ready {
+            let router = self.router_of[(vc >> LOG) as usize];
+            self.list_vc_request(router, vc as usize, out, class, commitment);
+            self.activate(router);
+        }
+        self.unready.recycle(ready);
     }
 
     /// Puts the head at the front of input VC `index` (domain numbering) on the list of requests.
@@ -80,7 +120,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
                 break;
             }
         }
-        if self.delayed {
+        if self.delays.vc_alloc > 0 {
             self.delay_losers(router, step);
         }
     }
@@ -157,6 +197,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     pub(super) fn vcs_input_first(&mut self, router: usize, step: u32) {
         let RouterState { first_port, asking_vc, .. } = self.routers[router];
         let (port_base, vc_base) = (first_port as usize, (first_port << LOG) as usize);
+        let mut tight = false;
         for place in vc_base..vc_base + asking_vc as usize {
             let request = self.vc_requests[place];
             if self.delayed() && self.ready[vc_base + request.input as usize] > step {
@@ -165,7 +206,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             let port = port_base + request.port as usize;
             let mut free = self.ports[port].free & self.class_masks[request.class as usize];
             if self.whole() & free != 0 {
-                free = self.with_room(port, free, self.size_of(vc_base, request));
+                free = self.usable(port, request.class, self.size_of(vc_base, request));
             }
             if free == 0 {
                 self.park(router, place);
@@ -185,13 +226,17 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             let pointer = self.outputs[vc_base + output as usize].pointer;
             let (rank, key) = (self.rank(vc_base, request.input), u32::from(request.input.wrapping_sub(pointer)));
             if self.crowded() {
+                // Winners may come too late only if the shared places do not suffice for all, and one that enters a ring.
+                tight |= self.shared[port] + (self.vcs + 1) * self.largest > self.policy.pool;
                 self.by_vc.offer_noted(output, rank, key, place);
             } else {
                 self.by_vc.offer(output, rank, key, place);
             }
         }
-        if self.crowded() {
+        if tight {
             self.grant_vcs_in_order(router, step);
+        } else {
+            self.by_vc.forget();
         }
         let mut left = asking_vc as usize;
         let mut place = vc_base + left;

@@ -72,6 +72,16 @@ impl WaitingHead {
     }
 }
 
+/// A head that will ask for an output VC once its stages' delays are over.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Unready {
+    /// Its input VC (domain numbering).
+    pub(super) vc: u32,
+    pub(super) out: u16,
+    pub(super) class: u8,
+    pub(super) commitment: Commitment,
+}
+
 impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     /// The head at `place` in the pool, which decides again, did so in state `before`.
     #[inline(always)]

@@ -39,7 +39,7 @@ impl Voq {
         while left != 0 {
             let lane = first_from(left, turn.into());
             left &= !(1 << lane);
-            let queue = (((first_port + input) << self.log) + lane) * self.radix as u32 + output;
+            let queue = self.queue_of(((first_port + input) << self.log) + lane, output);
             let first = self.queues[queue as usize].first;
             let PacketEntry { head, vc, adaptive, .. } = *self.packets.at(first);
             if self.fits(port, vc, head.size()) {
@@ -67,7 +67,7 @@ impl Voq {
         for input in bits(std::mem::take(&mut self.ports[port].waiting)) {
             let waiting = std::mem::take(&mut self.pair(card, input, output).waiting);
             for lane in bits(waiting) {
-                self.ask((((first_port + input) << log) + lane) * self.radix as u32 + output);
+                self.ask(self.queue_of(((first_port + input) << log) + lane, output));
             }
         }
     }
@@ -112,10 +112,11 @@ impl Voq {
     pub(super) fn connect(&mut self, card: usize, input: u32, output: u32, now: u32) {
         let lane = self.grants[output as usize];
         let first_port = self.cards[card].first_port;
-        let queue = (((first_port + input) << self.log) + u32::from(lane)) * self.radix as u32 + output;
-        self.withdraw(queue);
+        let queue = self.queue_of(((first_port + input) << self.log) + u32::from(lane), output);
         let packet = self.detach(queue);
-        self.renew(queue, now);
+        if !self.is_ready(queue, now) {
+            self.withdraw(queue);
+        }
         self.pair(card, input, output).turn = lane + 1;
         let PacketEntry { head, vc, .. } = *self.packets.at(packet);
         let port = (first_port + output) as usize;

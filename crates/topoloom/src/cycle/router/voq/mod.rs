@@ -57,6 +57,15 @@ struct PortState {
     shared: u32,
 }
 
+/// The buffer of an input VC.
+#[derive(Debug, Clone, Copy)]
+struct Buffer {
+    /// The cells in it.
+    cells: u32,
+    /// The packet that comes last.
+    coming: u32,
+}
+
 /// What a routing that decides for a class beyond those of the packet's traffic class is rejected with.
 const NO_SUCH_VC: &str = "a routing decides for a class that the packet's traffic class does not have";
 
@@ -66,13 +75,12 @@ pub struct Voq {
     cards: Table<Card>,
     card_of: Table<u32>,
     ports: Table<PortState>,
-    /// By output, the inputs of its card: `output * radix + input`.
+    /// By output, the inputs of its card: `output << width | input`.
     pairs: Table<Pair>,
-    /// By input VC, the outputs of its card: `vc * radix + output`.
+    /// By input VC, the outputs of its card: `vc << width | output`.
     queues: Table<Queue>,
-    /// Cells in the buffer of each input VC, and the packet that comes last.
-    cells: Table<u32>,
-    coming: Table<u32>,
+    /// The buffer of each input VC.
+    buffers: Table<Buffer>,
     /// Places taken behind each output VC, and the least size of the packets that wait for room there (0: none does).
     taken: Table<u16>,
     least: Table<u16>,
@@ -91,7 +99,8 @@ pub struct Voq {
     classes: TrafficClasses,
     policy: BufferPolicy,
     log: u32,
-    radix: usize,
+    /// Bits of a port's number within its card.
+    width: u32,
     iterations: u32,
     /// Cycles from the arrival of a head to the first in which it may be sent, and from there to its departure.
     stages_delay: u32,
@@ -111,9 +120,15 @@ impl Voq {
     /// The input VC, card, input and output of a queue, the last two counted within the card.
     #[inline(always)]
     fn place(&self, queue: u32) -> (u32, usize, u32, u32) {
-        let (vc, output) = (queue / self.radix as u32, queue % self.radix as u32);
+        let (vc, output) = (queue >> self.width, queue & ((1 << self.width) - 1));
         let card = self.card_of[(vc >> self.log) as usize] as usize;
         (vc, card, (vc >> self.log) - self.cards[card].first_port, output)
+    }
+
+    /// The queue of an input VC for an output of its card.
+    #[inline(always)]
+    fn queue_of(&self, vc: u32, output: u32) -> u32 {
+        vc << self.width | output
     }
 
     /// Requires the output that a routing decides for: outputs are indices of tables.
@@ -148,7 +163,7 @@ impl Voq {
             let place = self.pool.insert(cell);
             channels.send_flit(PortId(out_port), lane.into(), now + self.crossbar_delay, place, &mut self.pool);
             channels.send_credit(PortId(in_port), self.lane(vc), now);
-            self.cells[vc as usize] -= 1;
+            self.buffers[vc as usize].cells -= 1;
             self.moved += 1;
             if done {
                 self.packets.release(packet);
@@ -190,6 +205,7 @@ impl RouterModel for Voq {
         let options = &plan.options;
         let log = setup.stride.trailing_zeros();
         let radix = first_ports.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0) as usize;
+        let width = radix.next_power_of_two().trailing_zeros();
         let card = |w: &[u32]| {
             let all = u64::MAX.checked_shr(CARD_PORTS as u32 - (w[1] - w[0])).unwrap_or(0);
             let ports = w[1] - w[0];
@@ -200,16 +216,15 @@ impl RouterModel for Voq {
         // SAFETY: cards, ports and VCs of the domain are numbered from 0 without gaps. Numbers of VCs come in by the
         // channels, which have them from the network; outputs are `flit.out`, which `require_port` checks; VCs behind an
         // output are those of `TrafficClasses`, which `accept` and `redirect` check. Queues and pairs are numbered by
-        // these, `radix` to each.
+        // these, 2^`width` to each.
         let tables = unsafe { TableMaker::promise() };
         Self {
             cards: tables.of(first_ports.windows(2).map(card)),
             card_of: tables.of(card_of.flat_map(|(c, w)| std::iter::repeat_n(c as u32, (w[1] - w[0]) as usize))),
             ports: tables.filled(port, ports),
-            pairs: tables.filled(Pair { asking: 0, waiting: 0, turn: 0 }, ports * radix),
-            queues: tables.filled(Queue { first: NIL, last: NIL }, (ports << log) * radix),
-            cells: tables.filled(0, ports << log),
-            coming: tables.filled(NIL, ports << log),
+            pairs: tables.filled(Pair { asking: 0, waiting: 0, turn: 0 }, ports << width),
+            queues: tables.filled(Queue { first: NIL, last: NIL }, (ports << log) << width),
+            buffers: tables.filled(Buffer { cells: 0, coming: NIL }, ports << log),
             taken: tables.filled(0, ports << log),
             least: tables.filled(0, ports << log),
             packets: Pool::new(),
@@ -223,7 +238,7 @@ impl RouterModel for Voq {
             classes: plan.classes.clone(),
             policy: BufferPolicy::new(setup),
             log,
-            radix,
+            width,
             iterations: options.iterations,
             stages_delay: options.stages_delay,
             crossbar_delay: options.crossbar_delay,
@@ -251,9 +266,10 @@ impl RouterModel for Voq {
     fn accept(&mut self, vc: u32, _router: u32, place: u32, decided: Option<(Decision, PacketState)>, now: u32) {
         let mut flit = *self.pool.release(place);
         flit.arrive(decided.map(|(decision, _)| decision));
-        self.cells[vc as usize] += 1;
+        let buffer = &mut self.buffers[vc as usize];
+        buffer.cells += 1;
         if !flit.is_head() {
-            let packet = self.packets.at(self.coming[vc as usize]);
+            let packet = self.packets.at(buffer.coming);
             packet.arrived += 1;
             packet.injected = flit.injected;
             return;
@@ -273,11 +289,24 @@ impl RouterModel for Voq {
             vc: lane,
             adaptive,
         });
-        self.coming[vc as usize] = packet;
+        self.buffers[vc as usize].coming = packet;
         self.require_port(vc, flit.out);
-        let queue = vc * self.radix as u32 + u32::from(flit.out);
+        let queue = self.queue_of(vc, flit.out.into());
         self.append(queue, packet);
         self.stages.push_back((ready, queue));
+    }
+
+    #[inline(always)]
+    fn expect_flit(&self, vc: u32, _place: u32) {
+        self.buffers.prefetch(vc as usize);
+        self.queues.prefetch((vc << self.width) as usize);
+        self.card_of.prefetch((vc >> self.log) as usize);
+    }
+
+    #[inline(always)]
+    fn expect_credit(&self, vc: u32) {
+        self.taken.prefetch(vc as usize);
+        self.ports.prefetch((vc >> self.log) as usize);
     }
 
     #[inline(always)]
@@ -381,7 +410,7 @@ impl RouterModel for Voq {
         // What follows may have become ready up to the last step.
         self.renew(queue, self.now);
         self.require_port(vc, decision.out);
-        let other = vc * self.radix as u32 + u32::from(decision.out);
+        let other = self.queue_of(vc, decision.out.into());
         let alone = self.queues[other as usize].first == NIL;
         self.append(other, packet);
         if alone {
@@ -394,11 +423,11 @@ impl RouterModel for Voq {
     }
 
     fn buffered(&self) -> u64 {
-        self.cells.iter().map(|&cells| u64::from(cells)).sum()
+        self.buffers.iter().map(|buffer| u64::from(buffer.cells)).sum()
     }
 
     fn flits(&self, vc: u32) -> u32 {
-        self.cells[vc as usize]
+        self.buffers[vc as usize].cells
     }
 
     /// What all its queues wait for. One that can move is enough: then the VC is no part of a deadlock yet.
@@ -406,17 +435,17 @@ impl RouterModel for Voq {
         let card = self.card_of[(vc >> self.log) as usize] as usize;
         let (first_port, lane) = (self.cards[card].first_port, self.lane(vc));
         let input = (vc >> self.log) - first_port;
-        if self.cells[vc as usize] == 0 || self.cards[card].free_inputs >> input & 1 == 0 {
+        if self.buffers[vc as usize].cells == 0 || self.cards[card].free_inputs >> input & 1 == 0 {
             return Wait::Nothing;
         }
         let mut outputs = Vec::new();
         for output in 0..self.cards[card].ports {
-            let first = self.queues[(vc * self.radix as u32 + output) as usize].first;
+            let first = self.queues[self.queue_of(vc, output) as usize].first;
             if first == NIL {
                 continue;
             }
             let port = first_port + output;
-            if self.pairs[port as usize * self.radix + input as usize].waiting >> lane & 1 == 0 {
+            if self.pairs[(port << self.width | input) as usize].waiting >> lane & 1 == 0 {
                 return Wait::Nothing;
             }
             let PacketEntry { vc, adaptive, .. } = *self.packets.get(first);

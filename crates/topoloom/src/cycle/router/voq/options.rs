@@ -22,7 +22,7 @@ pub static INFO: RouterInfo = RouterInfo {
     interface,
     most_ports: Some(CARD_PORTS),
     // A queue for each input VC and output.
-    memory: |stride, radix| stride * (80 + radix * 8) + 64,
+    memory: |stride, radix| stride * (80 + radix.next_power_of_two() * 8) + 64,
     describe,
     prepare: super::prepare,
 };

@@ -60,7 +60,7 @@ impl Voq {
     #[inline]
     pub(super) fn pair(&mut self, card: usize, input: u32, output: u32) -> &mut Pair {
         let port = (self.cards[card].first_port + output) as usize;
-        &mut self.pairs[port * self.radix + input as usize]
+        &mut self.pairs[port << self.width | input as usize]
     }
 
     /// The head of a queue may be sent from now on.
@@ -94,10 +94,16 @@ impl Voq {
     /// Looks at the head of a queue that has changed: it asks if its stages are behind it.
     #[inline]
     pub(super) fn renew(&mut self, queue: u32, now: u32) {
-        let first = self.queues[queue as usize].first;
-        if first != NIL && self.packets.at(first).ready <= now {
+        if self.is_ready(queue, now) {
             self.ask(queue);
         }
+    }
+
+    /// True if the stages of a queue's head, if it has one, are behind it.
+    #[inline]
+    pub(super) fn is_ready(&self, queue: u32, now: u32) -> bool {
+        let first = self.queues[queue as usize].first;
+        first != NIL && self.packets.get(first).ready <= now
     }
 
     #[inline]
