@@ -350,7 +350,7 @@ mod tests {
     #[test]
     fn every_hop_leads_nearer_to_the_leaf() {
         for spec in
-            ["fattree:k=3,levels=3", "clos:radix=8,levels=3", "xgft:down=2x3x2,up=1x2x2", "clos:radix=12,levels=2"]
+            ["fattree:k=3,levels=3", "clos:radix=8,levels=3", "xgft:down=2x3x2,up=2x2", "clos:radix=12,levels=2"]
         {
             let network = topology::build(spec).expect(spec);
             let routing = NearestAncestor::<false>::new(&network).expect("a tree");
