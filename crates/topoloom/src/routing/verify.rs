@@ -19,7 +19,8 @@ use serde::Serialize;
 
 use super::{ANY_VIA, AnyRouting, Move, PacketState, Routing, View};
 use crate::error::{Error, Result};
-use crate::network::{LinkClass, Network, Peer, PortId, RouterId};
+use crate::memory::on_large_pages;
+use crate::network::{LinkClass, Network, Peer, Port, PortId, RouterId};
 use crate::rng::Rng;
 use crate::watch;
 
@@ -186,26 +187,26 @@ fn acyclic(graph: &Graph, routing: &dyn Routing, ends: &[RouterId]) -> Findings 
     let stuck = last_phase(graph, routing, ends, &arrivals, &turns);
     graph.join(arrivals.iter().flatten(), turns.iter().flatten());
     graph.join(diversions.iter().map(|(_, arrival)| arrival), first_hops.iter());
-    let dependencies = graph.rows.iter().map(Row::len).sum();
-    let next: Vec<Vec<u32>> = (0..graph.rows.len()).into_par_iter().map(|node| graph.successors(node)).collect();
+    let dependencies = graph.rows.len();
+    let next: Vec<Vec<u32>> = (0..graph.nodes()).into_par_iter().map(|node| graph.successors(node)).collect();
     let cycle = shortest_cycle(&next);
     Findings { method: "acyclic", dependencies, cycle, states_without_escape: 0, stuck }
 }
 
 /// The extended dependencies between escape channels, the classes below `classes`.
 fn escape(graph: &Graph, routing: &dyn Routing, classes: u32, ends: &[RouterId]) -> Findings {
-    let next: Vec<Mutex<BTreeSet<u32>>> = (0..graph.rows.len()).map(|_| Mutex::default()).collect();
+    let next: Vec<Mutex<BTreeSet<u32>>> = (0..graph.nodes()).map(|_| Mutex::default()).collect();
     let stage = watch::stage("paths to destinations", ends.len() as u64);
-    let walk = |&dst: &RouterId| {
+    let walk = |walk: &mut Walk, &dst: &RouterId| {
         stage.step();
-        let mut walk = Walk::new(graph, dst);
+        walk.restart(dst);
         let sources = walk.enter(routing, ends);
         walk.run(routing);
         walk.use_channels();
         let lost = walk.extend(classes, &next);
         (lost, (dst, walk.stuck(&sources)))
     };
-    let (lost, stuck): (Vec<usize>, Vec<_>) = ends.par_iter().map(walk).unzip();
+    let (lost, stuck): (Vec<usize>, Vec<_>) = ends.par_iter().map_init(|| Walk::new(graph), walk).unzip();
     let next: Vec<Vec<u32>> =
         next.into_iter().map(|row| row.into_inner().expect("no thread panics").into_iter().collect()).collect();
     let (dependencies, states_without_escape) = (next.iter().map(Vec::len).sum(), lost.iter().sum());
@@ -218,18 +219,18 @@ type Wait = (u32, u32, bool);
 /// The dependencies with every ring that keeps a bubble drawn together into its first channel.
 fn bubble(graph: &Graph, routing: &dyn Routing, ends: &[RouterId]) -> Findings {
     let stage = watch::stage("paths to destinations", ends.len() as u64);
-    let walk = |&dst: &RouterId| {
+    let walk = |walk: &mut Walk, &dst: &RouterId| {
         stage.step();
-        let mut walk = Walk::new(graph, dst);
+        walk.restart(dst);
         let sources = walk.enter(routing, ends);
         walk.run(routing);
         walk.use_channels();
         (walk.waits(routing, &sources), (dst, walk.stuck(&sources)))
     };
-    let (waits, stuck): (Vec<_>, Vec<_>) = ends.par_iter().map(walk).unzip();
+    let (waits, stuck): (Vec<_>, Vec<_>) = ends.par_iter().map_init(|| Walk::new(graph), walk).unzip();
     let waits: BTreeSet<Wait> = waits.into_iter().flatten().collect();
     let pairs: BTreeSet<(u32, u32)> = waits.iter().map(|&(from, to, _)| (from, to)).filter(|w| w.0 != SOURCE).collect();
-    let cycle = Rings::new(graph.rows.len(), &waits).cycle(&waits);
+    let cycle = Rings::new(graph.nodes(), &waits).cycle(&waits);
     Findings { method: "bubble", dependencies: pairs.len(), cycle, states_without_escape: 0, stuck }
 }
 
@@ -319,21 +320,25 @@ impl Rings {
 /// arrive on.
 fn diversions(graph: &Graph, routing: &dyn Routing, ends: &[RouterId]) -> Vec<(RouterId, Arrival)> {
     let stage = watch::stage("paths that turn to detours", ends.len() as u64);
-    let walk = |&dst: &RouterId| {
+    // By router: what packets turn to there, with the channels that they arrive on.
+    let found: Vec<Mutex<BTreeMap<u32, Row>>> = graph.network.routers().map(|_| Mutex::default()).collect();
+    let walk = |walk: &mut Walk, &dst: &RouterId| {
         stage.step();
-        let mut walk = Walk::new(graph, dst);
+        walk.restart(dst);
         walk.enter(routing, ends);
         walk.run(routing);
-        walk.diverted(routing)
+        walk.note_diverted(routing, &found);
     };
-    let mut found: BTreeMap<(RouterId, u32), BTreeSet<u32>> = BTreeMap::new();
-    for (at, bits, nodes) in ends.par_iter().flat_map_iter(walk).collect::<Vec<_>>() {
-        found.entry((at, bits)).or_default().extend(nodes);
-    }
-    let arrival = |((at, bits), nodes): (_, BTreeSet<u32>)| {
-        (at, Arrival { state: PacketState { via: ANY_VIA, bits }, nodes: nodes.into_iter().collect() })
+    ends.par_iter().for_each_init(|| Walk::new(graph), walk);
+    let at_router = |(at, found): (RouterId, Mutex<BTreeMap<u32, Row>>)| {
+        let found = found.into_inner().expect("no thread panics");
+        found.into_iter().map(move |(bits, arrived)| {
+            let mut nodes: Vec<u32> = arrived.bits().map(|bit| graph.arrived_on(at, bit)).collect();
+            nodes.sort_unstable();
+            (at, Arrival { state: PacketState { via: ANY_VIA, bits }, nodes })
+        })
     };
-    found.into_iter().map(arrival).collect()
+    graph.network.routers().zip(found).flat_map(at_router).collect()
 }
 
 /// What arrives at a router that is its intermediate one: a state, and the nodes it arrives on.
@@ -342,7 +347,23 @@ struct Arrival {
     nodes: Vec<u32>,
 }
 
-/// A set of (local output, class) of one router, filled by many threads.
+/// Adds bits to a word that many threads add to. Most bits are set already, and cost a read alone.
+fn add(word: &AtomicU64, bits: u64) {
+    if bits & !word.load(Ordering::Relaxed) != 0 {
+        word.fetch_or(bits, Ordering::Relaxed);
+    }
+}
+
+/// The places of the bits of words, from the first up.
+fn bits_of(words: &[AtomicU64]) -> impl Iterator<Item = usize> + '_ {
+    words.iter().enumerate().flat_map(|(place, word)| {
+        let left = |word: &u64| Some(word & (word - 1)).filter(|left| *left != 0);
+        let word = Some(word.load(Ordering::Relaxed)).filter(|word| *word != 0);
+        std::iter::successors(word, left).map(move |word| place * 64 + word.trailing_zeros() as usize)
+    })
+}
+
+/// A set of (local port, class) of one router, filled by many threads.
 struct Row(Vec<AtomicU64>);
 
 impl Row {
@@ -355,7 +376,33 @@ impl Row {
     }
 
     fn insert(&self, bit: usize) {
-        self.0[bit / 64].fetch_or(1 << (bit % 64), Ordering::Relaxed);
+        add(&self.0[bit / 64], 1 << (bit % 64));
+    }
+
+    fn bits(&self) -> impl Iterator<Item = usize> + '_ {
+        bits_of(&self.0)
+    }
+}
+
+/// As many rows side by side.
+struct Rows {
+    words: usize,
+    all: Row,
+}
+
+impl Rows {
+    fn new(rows: usize, words: usize) -> Self {
+        let mut all = on_large_pages(rows * words);
+        all.resize_with(rows * words, || AtomicU64::new(0));
+        Self { words, all: Row(all) }
+    }
+
+    fn row(&self, row: usize) -> &[AtomicU64] {
+        &self.all.0[row * self.words..][..self.words]
+    }
+
+    fn len(&self) -> usize {
+        self.all.len()
     }
 }
 
@@ -368,20 +415,13 @@ fn first_phase(
     diversions: &[(RouterId, Arrival)],
 ) -> (Vec<Vec<Arrival>>, Vec<Row>) {
     let first_hops: Vec<Row> = diversions.iter().map(|_| Row::new(graph.words)).collect();
+    let starts: Vec<(RouterId, u32)> = ends.iter().flat_map(|&src| starts_over_any(routing, ends, src)).collect();
     let stage = watch::stage("paths to intermediate routers", graph.network.num_routers() as u64);
-    let walk = |via: RouterId| {
+    let walk = |walk: &mut Walk, via: RouterId| {
         stage.step();
-        let mut walk = Walk::new(graph, via);
-        let mut starts = Vec::new();
-        for &src in ends.iter().filter(|&&src| src != via) {
-            starts.clear();
-            // Which destination is asked for does not matter: a start over any router has none in it.
-            if let Some(&dst) = ends.iter().find(|&&dst| dst != src) {
-                routing.starts(src, dst, &mut starts);
-            }
-            for state in starts.iter().filter(|state| state.via == ANY_VIA) {
-                walk.reach(src, PacketState { via: via.0, bits: state.bits });
-            }
+        walk.restart(via);
+        for &(src, bits) in starts.iter().filter(|(src, _)| *src != via) {
+            walk.reach(src, PacketState { via: via.0, bits });
         }
         let diverted: Vec<(usize, usize)> = (0..diversions.len())
             .filter(|&place| diversions[place].0 != via)
@@ -397,8 +437,19 @@ fn first_phase(
         }
         walk.arrivals()
     };
-    let arrivals = (0..graph.network.num_routers() as u32).into_par_iter().map(RouterId).map(walk).collect();
+    let vias = (0..graph.network.num_routers() as u32).into_par_iter().map(RouterId);
+    let arrivals = vias.map_init(|| Walk::new(graph), walk).collect();
     (arrivals, first_hops)
+}
+
+/// The states in which packets start from a router for any intermediate one.
+fn starts_over_any(routing: &dyn Routing, ends: &[RouterId], src: RouterId) -> Vec<(RouterId, u32)> {
+    let mut starts = Vec::new();
+    // Which destination is asked for does not matter: a start over any router has none in it.
+    if let Some(&dst) = ends.iter().find(|&&dst| dst != src) {
+        routing.starts(src, dst, &mut starts);
+    }
+    starts.iter().filter(|state| state.via == ANY_VIA).map(|state| (src, state.bits)).collect()
 }
 
 /// Walks the way to every destination, from sources and from intermediate routers. Returns, by destination, the
@@ -411,9 +462,9 @@ fn last_phase(
     turns: &[Vec<Row>],
 ) -> Vec<(RouterId, Vec<RouterId>)> {
     let stage = watch::stage("paths to destinations", ends.len() as u64);
-    let walk = |&dst: &RouterId| {
+    let walk = |walk: &mut Walk, &dst: &RouterId| {
         stage.step();
-        let mut walk = Walk::new(graph, dst);
+        walk.restart(dst);
         let mut sources = walk.enter(routing, ends);
         let mut turned = Vec::new();
         for via in graph.network.routers().filter(|&via| via != dst) {
@@ -430,7 +481,7 @@ fn last_phase(
         }
         (dst, walk.stuck(&sources))
     };
-    ends.par_iter().map(walk).collect()
+    ends.par_iter().map_init(|| Walk::new(graph), walk).collect()
 }
 
 /// The channel dependency graph. A node is `port id * classes + class`.
@@ -438,8 +489,10 @@ struct Graph<'a> {
     network: &'a Network,
     classes: usize,
     words: usize,
+    /// The router at the other end of each port; [`NOWHERE`] if that is a terminal.
+    heads: Vec<u32>,
     /// For each node, the nodes at the receiving router that wait behind it.
-    rows: Vec<Row>,
+    rows: Rows,
     /// The nodes that some packet uses, whether or not anything waits behind them.
     used: Row,
 }
@@ -447,9 +500,17 @@ struct Graph<'a> {
 impl<'a> Graph<'a> {
     fn new(network: &'a Network, classes: usize) -> Self {
         let words = (network.radix() * classes).div_ceil(64);
-        let rows: Vec<Row> = (0..network.ports().len() * classes).map(|_| Row::new(words)).collect();
-        let used = Row::new(rows.len().div_ceil(64));
-        Self { network, classes, words, rows, used }
+        let nodes = network.ports().len() * classes;
+        let head = |port: &Port| match port.peer {
+            Peer::Port(peer) => network.ports()[peer.index()].router.0,
+            Peer::Terminal(_) => NOWHERE,
+        };
+        let heads = network.ports().iter().map(head).collect();
+        Self { network, classes, words, heads, rows: Rows::new(nodes, words), used: Row::new(nodes.div_ceil(64)) }
+    }
+
+    fn nodes(&self) -> usize {
+        self.heads.len() * self.classes
     }
 
     fn bit(&self, hop: &Move) -> usize {
@@ -460,19 +521,33 @@ impl<'a> Graph<'a> {
         self.network.port_base(at) * self.classes as u32 + self.bit(hop) as u32
     }
 
+    /// The router that a node leads to, a link between routers.
     fn head(&self, node: usize) -> RouterId {
-        match self.network.ports()[node / self.classes].peer {
-            Peer::Port(peer) => self.network.ports()[peer.index()].router,
-            Peer::Terminal(_) => unreachable!("only links between routers have dependencies"),
-        }
+        RouterId(self.heads[node / self.classes])
+    }
+
+    /// The node that leads to a local port and class of a router, as a bit of a row of arrivals.
+    fn arrived_on(&self, at: RouterId, bit: usize) -> u32 {
+        let port = &self.network.ports()[self.network.port_base(at) as usize + bit / self.classes];
+        let Peer::Port(peer) = port.peer else { unreachable!("packets arrive from routers") };
+        (peer.index() * self.classes + bit % self.classes) as u32
+    }
+
+    /// The bit of a row of arrivals that stands for a node.
+    fn arrival_bit(&self, node: u32) -> usize {
+        let Peer::Port(peer) = self.network.ports()[node as usize / self.classes].peer else {
+            unreachable!("packets arrive over links between routers")
+        };
+        let (_, local) = self.network.local_port(peer);
+        local as usize * self.classes + node as usize % self.classes
     }
 
     /// Joins what arrives somewhere with what leaves it.
     fn join<'r>(&self, arrivals: impl Iterator<Item = &'r Arrival>, rows: impl Iterator<Item = &'r Row>) {
         for (arrival, row) in arrivals.zip(rows) {
             for &node in &arrival.nodes {
-                for (into, from) in self.rows[node as usize].0.iter().zip(&row.0) {
-                    into.fetch_or(from.load(Ordering::Relaxed), Ordering::Relaxed);
+                for (into, from) in self.rows.row(node as usize).iter().zip(&row.0) {
+                    add(into, from.load(Ordering::Relaxed));
                 }
             }
         }
@@ -480,9 +555,7 @@ impl<'a> Graph<'a> {
 
     /// The nodes that wait behind a node.
     fn successors(&self, node: usize) -> Vec<u32> {
-        let words = self.rows[node].0.iter().map(|w| w.load(Ordering::Relaxed)).enumerate();
-        let bits = words.flat_map(|(i, word)| (0..64).filter(move |b| word >> b & 1 == 1).map(move |b| i * 64 + b));
-        let mut bits = bits.peekable();
+        let mut bits = bits_of(self.rows.row(node)).peekable();
         if bits.peek().is_none() {
             return Vec::new();
         }
@@ -573,32 +646,61 @@ fn cycle_through(next: &[Vec<u32>], start: usize, within: &[bool]) -> Option<Vec
 struct Walk<'g, 'n> {
     graph: &'g Graph<'n>,
     target: RouterId,
-    /// Router, state and hops (with the index of the state each leads to) of every state found.
-    states: Vec<StateHops>,
-    /// (state, index) of the states found at each router.
-    found: Vec<Vec<(PacketState, u32)>>,
+    /// Router and state of every state found.
+    states: Vec<(RouterId, PacketState)>,
+    /// The state found last at each router, and the one found there before each state; [`NOWHERE`] if there is none.
+    newest: Vec<u32>,
+    before: Vec<u32>,
+    /// The hops of all states that were run, one state's after another's, with the index of the state each leads to.
+    hops: Vec<(Move, u32)>,
+    /// Where the hops of each state begin, and where those of the last one end.
+    first: Vec<u32>,
+    /// Sets of outputs by state; see [`Walk::record`].
+    masks: Vec<u64>,
 }
-
-/// A state at a router, with the hops that may follow and the state that each leads to.
-type StateHops = (RouterId, PacketState, Vec<(Move, u32)>);
 
 /// Stands for the target, where the phase ends.
 const ENDED: u32 = u32::MAX;
 
 impl<'g, 'n> Walk<'g, 'n> {
-    fn new(graph: &'g Graph<'n>, target: RouterId) -> Self {
-        Self { graph, target, states: Vec::new(), found: vec![Vec::new(); graph.network.num_routers()] }
+    fn new(graph: &'g Graph<'n>) -> Self {
+        Self {
+            graph,
+            target: RouterId(NOWHERE),
+            states: Vec::new(),
+            newest: Vec::new(),
+            before: Vec::new(),
+            hops: Vec::new(),
+            first: Vec::new(),
+            masks: Vec::new(),
+        }
+    }
+
+    /// Forgets all states, and heads for another target.
+    fn restart(&mut self, target: RouterId) {
+        self.target = target;
+        self.states.clear();
+        self.before.clear();
+        self.hops.clear();
+        self.first.clear();
+        self.newest.clear();
+        self.newest.resize(self.graph.network.num_routers(), NOWHERE);
     }
 
     /// The index of a state, new or known.
     fn reach(&mut self, at: RouterId, state: PacketState) -> usize {
-        let here = &mut self.found[at.index()];
-        if let Some((_, index)) = here.iter().find(|(known, _)| *known == state) {
-            return *index as usize;
+        let newest = self.newest[at.index()];
+        let mut known = newest;
+        while known != NOWHERE {
+            if self.states[known as usize].1 == state {
+                return known as usize;
+            }
+            known = self.before[known as usize];
         }
         let index = self.states.len();
-        here.push((state, index as u32));
-        self.states.push((at, state, Vec::new()));
+        self.newest[at.index()] = index as u32;
+        self.before.push(newest);
+        self.states.push((at, state));
         index
     }
 
@@ -618,47 +720,70 @@ impl<'g, 'n> Walk<'g, 'n> {
 
     fn run(&mut self, routing: &dyn Routing) {
         let mut moves = Vec::new();
+        self.first.push(0);
         let mut place = 0;
         while place < self.states.len() {
-            let (at, state, _) = self.states[place];
+            let (at, state) = self.states[place];
             moves.clear();
             routing.moves(at, state, self.target, &mut moves);
-            let hops = moves.iter().map(|hop| (*hop, self.follow(at, hop))).collect();
-            self.states[place].2 = hops;
+            let base = self.graph.network.port_base(at) as usize;
+            for hop in &moves {
+                let to = RouterId(self.graph.heads[base + hop.port as usize]);
+                let next = if to == self.target { ENDED } else { self.reach(to, hop.next) as u32 };
+                self.hops.push((*hop, next));
+            }
+            self.first.push(self.hops.len() as u32);
             place += 1;
         }
     }
 
-    fn follow(&mut self, at: RouterId, hop: &Move) -> u32 {
-        let to = self.graph.head(
-            self.graph.network.port_base(at) as usize * self.graph.classes + hop.port as usize * self.graph.classes,
-        );
-        if to == self.target { ENDED } else { self.reach(to, hop.next) as u32 }
+    /// Each state with its router and its hops.
+    fn each(&self) -> impl Iterator<Item = (RouterId, PacketState, &[(Move, u32)])> {
+        self.states.iter().enumerate().map(|(index, &(at, state))| (at, state, self.hops_of(index)))
+    }
+
+    fn hops_of(&self, index: usize) -> &[(Move, u32)] {
+        &self.hops[self.first[index] as usize..self.first[index + 1] as usize]
     }
 
     fn outs(&self, index: usize) -> impl Iterator<Item = &Move> + Clone {
-        self.states[index].2.iter().map(|(hop, _)| hop)
+        self.hops_of(index).iter().map(|(hop, _)| hop)
     }
 
     /// Enters the dependencies of this walk into the graph.
-    fn record(&self) {
-        for (at, _, hops) in &self.states {
+    fn record(&mut self) {
+        let words = self.graph.words;
+        let mut masks = std::mem::take(&mut self.masks);
+        masks.clear();
+        masks.resize(self.states.len() * words, 0);
+        // Of the states with more outputs than a row has words.
+        for index in (0..self.states.len()).filter(|&index| self.hops_of(index).len() > words) {
+            let mask = &mut masks[index * words..][..words];
+            self.outs(index).map(|hop| self.graph.bit(hop)).for_each(|bit| mask[bit / 64] |= 1 << (bit % 64));
+        }
+        for (at, _, hops) in self.each() {
             for (hop, next) in hops {
-                let node = self.graph.node(*at, hop) as usize;
+                let node = self.graph.node(at, hop) as usize;
                 self.graph.used.insert(node);
                 if *next == ENDED {
                     continue;
                 }
-                let row = &self.graph.rows[node];
-                self.outs(*next as usize).for_each(|after| row.insert(self.graph.bit(after)));
+                let (row, next) = (self.graph.rows.row(node), *next as usize);
+                if self.hops_of(next).len() > words {
+                    row.iter().zip(&masks[next * words..]).for_each(|(word, bits)| add(word, *bits));
+                } else {
+                    let bits = self.outs(next).map(|after| self.graph.bit(after));
+                    bits.for_each(|bit| add(&row[bit / 64], 1 << (bit % 64)));
+                }
             }
         }
+        self.masks = masks;
     }
 
     /// Enters the channels of this walk into the graph, without dependencies.
     fn use_channels(&self) {
-        for (at, _, hops) in &self.states {
-            hops.iter().for_each(|(hop, _)| self.graph.used.insert(self.graph.node(*at, hop) as usize));
+        for (at, _, hops) in self.each() {
+            hops.iter().for_each(|(hop, _)| self.graph.used.insert(self.graph.node(at, hop) as usize));
         }
     }
 
@@ -666,13 +791,13 @@ impl<'g, 'n> Walk<'g, 'n> {
     fn waits(&self, routing: &dyn Routing, sources: &[(RouterId, usize)]) -> Vec<Wait> {
         let mut waits = Vec::new();
         let mut add = |from: u32, index: usize| {
-            let (at, state, hops) = &self.states[index];
-            waits.extend(hops.iter().map(|(hop, _)| (from, self.graph.node(*at, hop), routing.enters(*state, hop))));
+            let (at, state) = self.states[index];
+            waits.extend(self.outs(index).map(|hop| (from, self.graph.node(at, hop), routing.enters(state, hop))));
         };
         sources.iter().for_each(|&(_, index)| add(SOURCE, index));
-        for (at, _, hops) in &self.states {
+        for (at, _, hops) in self.each() {
             for (hop, next) in hops.iter().filter(|(_, next)| *next != ENDED) {
-                add(self.graph.node(*at, hop), *next as usize);
+                add(self.graph.node(at, hop), *next as usize);
             }
         }
         waits
@@ -684,9 +809,9 @@ impl<'g, 'n> Walk<'g, 'n> {
         let is_escape = |hop: &Move| u32::from(hop.class) < classes;
         // What is found from a state is found from every escape channel that leads to it.
         let mut heads: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-        for (at, _, hops) in &self.states {
+        for (at, _, hops) in self.each() {
             for (hop, to) in hops.iter().filter(|(hop, to)| is_escape(hop) && *to != ENDED) {
-                heads.entry(*to).or_default().push(self.graph.node(*at, hop));
+                heads.entry(*to).or_default().push(self.graph.node(at, hop));
             }
         }
         for (head, nodes) in heads {
@@ -695,10 +820,10 @@ impl<'g, 'n> Walk<'g, 'n> {
             let mut queue = vec![head];
             seen[head as usize] = true;
             while let Some(state) = queue.pop() {
-                let (at, _, hops) = &self.states[state as usize];
-                for (hop, to) in hops {
+                let (at, _) = self.states[state as usize];
+                for (hop, to) in self.hops_of(state as usize) {
                     if is_escape(hop) {
-                        wanted.push(self.graph.node(*at, hop));
+                        wanted.push(self.graph.node(at, hop));
                     } else if *to != ENDED && !std::mem::replace(&mut seen[*to as usize], true) {
                         queue.push(*to);
                     }
@@ -708,37 +833,33 @@ impl<'g, 'n> Walk<'g, 'n> {
                 next[node as usize].lock().expect("no thread panics").extend(&wanted);
             }
         }
-        self.states.iter().filter(|(_, _, hops)| !hops.iter().any(|(hop, _)| is_escape(hop))).count()
+        self.each().filter(|(_, _, hops)| !hops.iter().any(|(hop, _)| is_escape(hop))).count()
     }
 
-    /// Where packets may turn to a detour: the router, the bits they turn to, and the nodes that they arrive on.
-    fn diverted(&self, routing: &dyn Routing) -> Vec<(RouterId, u32, Vec<u32>)> {
+    /// Notes where packets may turn to a detour: by router the bits they turn to, and the channels that they arrive on.
+    fn note_diverted(&self, routing: &dyn Routing, found: &[Mutex<BTreeMap<u32, Row>>]) {
+        let back = self.back();
         let mut turned = Vec::new();
-        let mut found: Vec<(RouterId, u32, Vec<u32>)> = Vec::new();
-        let mut places: Vec<Vec<usize>> = vec![Vec::new(); self.states.len()];
-        for (index, (at, state, _)) in self.states.iter().enumerate() {
+        for (index, &(at, state)) in self.states.iter().enumerate() {
             turned.clear();
-            routing.diverts(*at, *state, self.target, &mut turned);
+            routing.diverts(at, state, self.target, &mut turned);
+            if turned.is_empty() {
+                continue;
+            }
+            let mut found = found[at.index()].lock().expect("no thread panics");
             for state in &turned {
-                places[index].push(found.len());
-                found.push((*at, state.bits, Vec::new()));
+                let row = found.entry(state.bits).or_insert_with(|| Row::new(self.graph.words));
+                back.of(index).for_each(|node| row.insert(self.graph.arrival_bit(node)));
             }
         }
-        for (at, _, hops) in &self.states {
-            for (hop, next) in hops.iter().filter(|(_, next)| *next != ENDED) {
-                let node = self.graph.node(*at, hop);
-                places[*next as usize].iter().for_each(|&place| found[place].2.push(node));
-            }
-        }
-        found
     }
 
     /// What arrives at the target, if it is an intermediate router.
     fn arrivals(&self) -> Vec<Arrival> {
         let mut arrivals: Vec<Arrival> = Vec::new();
-        for (at, _, hops) in &self.states {
+        for (at, _, hops) in self.each() {
             for (hop, _) in hops.iter().filter(|(_, next)| *next == ENDED) {
-                let node = self.graph.node(*at, hop);
+                let node = self.graph.node(at, hop);
                 match arrivals.iter_mut().find(|a| a.state == hop.next) {
                     Some(known) => known.nodes.push(node),
                     None => arrivals.push(Arrival { state: hop.next, nodes: vec![node] }),
@@ -754,33 +875,58 @@ impl<'g, 'n> Walk<'g, 'n> {
 
     /// The sources some of whose packets cannot reach the target.
     fn stuck(&self, sources: &[(RouterId, usize)]) -> Vec<RouterId> {
-        let mut back = vec![Vec::new(); self.states.len()];
-        let mut good: Vec<usize> = Vec::new();
         let mut served = vec![false; self.states.len()];
-        for (index, (_, _, hops)) in self.states.iter().enumerate() {
-            for (_, next) in hops {
-                if *next == ENDED {
-                    served[index] = true;
-                } else {
-                    back[*next as usize].push(index);
-                }
-            }
-            if served[index] {
-                good.push(index);
-            }
-        }
-        while let Some(index) = good.pop() {
-            for &before in &back[index] {
-                if !served[before] {
-                    served[before] = true;
-                    good.push(before);
-                }
+        let mut serve = |index: usize| {
+            let leads = |(_, next): &(Move, u32)| *next == ENDED || served[*next as usize];
+            let new = !served[index] && self.hops_of(index).iter().any(leads);
+            served[index] |= new;
+            new
+        };
+        // Most hops lead to states that were found later, or most to such that were found before.
+        loop {
+            let all = 0..self.states.len();
+            let new =
+                [all.clone().rev().filter(|&index| serve(index)).count(), all.filter(|&index| serve(index)).count()];
+            if new[1] == 0 {
+                break;
             }
         }
         let mut stuck: Vec<RouterId> = sources.iter().filter(|(_, i)| !served[*i]).map(|(src, _)| *src).collect();
         stuck.sort_unstable();
         stuck.dedup();
         stuck
+    }
+
+    /// The nodes that packets arrive on in each state.
+    fn back(&self) -> Back {
+        let mut first = vec![0; self.states.len() + 2];
+        let leads = self.hops.iter().filter(|(_, next)| *next != ENDED);
+        leads.for_each(|(_, next)| first[*next as usize + 2] += 1);
+        for place in 1..first.len() {
+            first[place] += first[place - 1];
+        }
+        let mut nodes = vec![0; first.last().copied().unwrap_or(0) as usize];
+        for (at, _, hops) in self.each() {
+            for (hop, next) in hops.iter().filter(|(_, next)| *next != ENDED) {
+                let place = &mut first[*next as usize + 1];
+                nodes[*place as usize] = self.graph.node(at, hop);
+                *place += 1;
+            }
+        }
+        Back { first, nodes }
+    }
+}
+
+/// The nodes that packets arrive on in each state.
+struct Back {
+    /// Where those of each state begin; those of the last one end where one more would begin.
+    first: Vec<u32>,
+    nodes: Vec<u32>,
+}
+
+impl Back {
+    fn of(&self, index: usize) -> impl Iterator<Item = u32> + '_ {
+        self.nodes[self.first[index] as usize..self.first[index + 1] as usize].iter().copied()
     }
 }
 
