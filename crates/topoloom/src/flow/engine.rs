@@ -142,9 +142,9 @@ pub fn run(
     let reduces = |message: u32| workload.reduces(message);
     let message = |id: u32| workload.messages()[id as usize];
     let alone_s = |id: u32| alone.on_idle_paths(&message(id), ends(id));
-    let result = shorter(|detours| {
+    let result = shorter(|detours, most_s| {
         let facts = Facts::listed(workload.messages(), &message, &ends, &reduces, &alone_s);
-        let engine = Engine::new(network, routing, facts, config, ideal_s, detours);
+        let engine = Engine::new(network, routing, facts, config, ideal_s, detours).until(most_s);
         engine.run(&mut Progress::new(workload), control)
     })?;
     let step = step_times(workload, result.run_times()).filter(|_| result.completed);
@@ -153,13 +153,13 @@ pub fn run(
 
 /// The run in which an adaptive routing makes detours, or that in which all take the paths of an idle network, if it is
 /// shorter: packets decide one by one, and go back to minimal paths where detours do not pay, which messages that begin
-/// one after another cannot.
-fn shorter(run: impl Fn(bool) -> Result<(FlowResult, bool)>) -> Result<FlowResult> {
-    let (adapted, diverted) = run(true)?;
+/// one after another cannot. The second run ends as soon as it takes as long as the first.
+fn shorter(run: impl Fn(bool, f64) -> Result<(FlowResult, bool)>) -> Result<FlowResult> {
+    let (adapted, diverted) = run(true, f64::INFINITY)?;
     if !diverted || !adapted.completed {
         return Ok(adapted);
     }
-    let (direct, _) = run(false)?;
+    let (direct, _) = run(false, adapted.makespan_s)?;
     Ok(if direct.completed && direct.makespan_s < adapted.makespan_s { direct } else { adapted })
 }
 
@@ -210,9 +210,9 @@ pub fn run_flows(
     let message = |id: u32| flows[id as usize];
     let alone_s = |id: u32| alone.on_idle_paths(&message(id), ends(id));
     let ideal_s = alone.bound(|on| ideal_at_once(flows, network.num_terminals(), on));
-    shorter(|detours| {
+    shorter(|detours, most_s| {
         let facts = Facts { in_order: false, ..Facts::listed(flows, &message, &ends, &|_| true, &alone_s) };
-        let engine = Engine::new(network, routing, facts, config, ideal_s, detours);
+        let engine = Engine::new(network, routing, facts, config, ideal_s, detours).until(most_s);
         engine.run(&mut AtOnce { left: flows.len() as u32 }, control)
     })
 }
@@ -503,6 +503,8 @@ pub(super) struct Engine<'a> {
     timers: BinaryHeap<Timer>,
     timers_set: u64,
     now: f64,
+    /// When it gives up.
+    most_s: f64,
     /// Classes with flows.
     active: usize,
     record: Record,
@@ -555,6 +557,7 @@ impl<'a> Engine<'a> {
             timers: BinaryHeap::new(),
             timers_set: 0,
             now: 0.0,
+            most_s: f64::INFINITY,
             active: 0,
             record: Record::new(channels, facts.messages, config, config.unit_rate(network), ideal_s),
             path: Vec::new(),
@@ -578,13 +581,18 @@ impl<'a> Engine<'a> {
         }
     }
 
+    /// Gives up at that time: the run then is not complete.
+    pub fn until(self, most_s: f64) -> Self {
+        Self { most_s, ..self }
+    }
+
     /// Runs to the end; true with the result if any part left the path of an idle network.
     pub fn run(mut self, script: &mut dyn Script, control: &dyn Control) -> Result<(FlowResult, bool)> {
         let mut completed = true;
         script.start(&mut self.ready);
         self.begin_all(script, u32::MAX)?;
         while !script.finished() {
-            if control.cancelled() {
+            if control.cancelled() || self.now >= self.most_s {
                 completed = false;
                 break;
             }
@@ -1259,6 +1267,56 @@ impl<'a> Engine<'a> {
                 let all = self.bytes_of(message) / f64::from(self.config.paths);
                 self.carried(class, (all - (goal - served)).max(0.0));
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use super::*;
+    use crate::watch::NoControl;
+    use crate::{routing, topology};
+
+    /// Every terminal of a small network sends to one of the router next to its own, on the paths of an idle network. With a
+    /// limit of its time.
+    fn shifted(most_s: f64) -> FlowResult {
+        let network = topology::build("hyperx:4,p=4").expect("small");
+        let routing = routing::build(&network, "min").expect("offered");
+        let config = FlowConfig::default();
+        let flow = |source: u32| Message { source, target: (source + 4) % 16, bytes: 1000 * (1 + u64::from(source)) };
+        let flows: Vec<Message> = (0..16).map(flow).collect();
+        let ends = |id: u32| [TerminalId(flows[id as usize].source), TerminalId(flows[id as usize].target)];
+        let message = |id: u32| flows[id as usize];
+        let facts = Facts { in_order: false, ..Facts::listed(&flows, &message, &ends, &|_| true, &|_| 1.0) };
+        let engine = Engine::new(&network, &routing, facts, &config, 0.0, false).until(most_s);
+        engine.run(&mut AtOnce { left: 16 }, &NoControl).expect("it ends").0
+    }
+
+    #[test]
+    fn a_run_gives_up_at_its_limit_and_is_the_same_below_it() {
+        let whole = shifted(f64::INFINITY);
+        assert!(whole.completed);
+        let longer = shifted(whole.makespan_s * 1.001);
+        assert!(longer.completed && longer.makespan_s == whole.makespan_s);
+        assert!(!shifted(whole.makespan_s * 0.5).completed);
+    }
+
+    #[test]
+    fn the_shorter_run_counts_if_it_was_complete() {
+        let result = shifted(f64::INFINITY);
+        for (adapted, direct, completed, shortest) in
+            [(2.0, 1.0, true, 1.0), (2.0, 3.0, true, 2.0), (2.0, 1.0, false, 2.0)]
+        {
+            let limits = RefCell::new(Vec::new());
+            let run = |detours: bool, most_s: f64| {
+                limits.borrow_mut().push(most_s);
+                let (makespan_s, completed) = if detours { (adapted, true) } else { (direct, completed) };
+                Ok((FlowResult { makespan_s, completed, ..result.clone() }, detours))
+            };
+            assert_eq!(shorter(run).expect("both runs end").makespan_s, shortest);
+            assert_eq!(*limits.borrow(), [f64::INFINITY, adapted]);
         }
     }
 }

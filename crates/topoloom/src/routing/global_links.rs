@@ -95,6 +95,9 @@ impl GlobalLinks {
         let (minimal, all) = (&self.outputs[self.between(at, to)], self.of_group(at));
         let count = |outputs: &[PortId]| outputs.len() as u64;
         let wanted: u64 = minimal.iter().map(|output| u64::from(view.wanted(*output))).sum();
+        if wanted == 0 {
+            return false;
+        }
         let of_all = all.first().map_or(0, |set| view.wanted_by_all(*set, &mut all.iter().copied()));
         wanted * count(all) > u64::from(CROWDED) * u64::from(of_all) * count(minimal)
     }
