@@ -488,6 +488,12 @@ def synthesise(
     ``seconds``, or until ``graphs`` were compared.
     """
 
+def split_bound(network: Network, minimal: str, detours: str | None, traffic: Traffic) -> SplitBound:
+    """
+    The largest load that a network can carry under a traffic if a share of every flow takes the paths of one routing,
+    and the rest those of another, if there is one. Only what is needed of them is built.
+    """
+
 def room(network: Network) -> int:
     """The most tasks that a network has room for: its terminals whose routers have not failed."""
 

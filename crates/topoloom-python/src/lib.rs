@@ -39,6 +39,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(permute::permute_list, module)?)?;
     module.add_function(wrap_pyfunction!(permute::bandwidth_side_by_side, module)?)?;
     module.add_function(wrap_pyfunction!(synthesis::synthesise, module)?)?;
+    module.add_function(wrap_pyfunction!(routing::split_bound, module)?)?;
     module.add_class::<workload::Workload>()?;
     module.add_class::<workload::CyclePlay>()?;
     module.add_class::<workload::ChakraTraces>()?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use topoloom::metrics::load::{self, SaturationBound};
 use topoloom::metrics::routes::{self, RouteLengths};
-use topoloom::metrics::split::{SplitBound, split_bound};
+use topoloom::metrics::split::{self, SplitBound};
 use topoloom::routing::verify::Proof;
 use topoloom::routing::{self, AnyRouting, CardSizes, CardTables, NamedRouting, Routing as _};
 
@@ -28,6 +28,22 @@ impl Routing {
     pub fn on(&self) -> &topoloom::Network {
         &self.network.get().network
     }
+}
+
+/// The largest load that a network can carry under a traffic if a share of every flow takes the paths of one routing, and the
+/// rest those of another, if there is one. Only what is needed of them is built.
+#[pyfunction]
+#[pyo3(signature = (network, minimal, detours, traffic))]
+pub fn split_bound(
+    py: Python<'_>,
+    network: Py<Network>,
+    minimal: &str,
+    detours: Option<&str>,
+    traffic: &Traffic,
+) -> PyResult<Record<SplitBound>> {
+    traffic.check_network(&network)?;
+    let on = &network.get().network;
+    try_compute(py, || split::split_bound_of(on, minimal, detours, &traffic.traffic)).map(Record::from)
 }
 
 #[pymethods]
@@ -87,7 +103,7 @@ impl Routing {
     fn split(&self, py: Python<'_>, other: Option<&Self>, traffic: &Traffic) -> PyResult<Record<SplitBound>> {
         traffic.check_network(&self.network)?;
         let other = other.map(|other| -> &AnyRouting { &other.named });
-        try_compute(py, || split_bound(self.on(), &self.named, other, &traffic.traffic)).map(Record::from)
+        try_compute(py, || split::split_bound(self.on(), &self.named, other, &traffic.traffic)).map(Record::from)
     }
 
     /// (router, port, expected load) of every channel between routers; rejected for routings that decide by congestion.

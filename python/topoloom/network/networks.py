@@ -253,8 +253,8 @@ class Network:
         >>> found["split_bound"] > Network("hyperx:4x4,p=4").bound("min", "worst-case")["saturation_bound"]
         True
         """
-        other = self._built(DETOURS) if has_detours(self.core) else None
-        return self._built("minimal").split(other, _core.Traffic(self.core, traffic))
+        other = DETOURS if has_detours(self.core) else None
+        return _core.split_bound(self.core, self.routing("minimal"), other, _core.Traffic(self.core, traffic))
 
     def channel_loads(self, routing: str = "minimal", traffic: str = "uniform") -> list[tuple[int, int, float]]:
         """Return (router, port, expected load) of each channel between routers, if each active terminal offers 1.

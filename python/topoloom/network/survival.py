@@ -105,10 +105,9 @@ def carried(core: _core.Network, traffics: Sequence[str]) -> dict[str, float]:
     >>> round(carried(topoloom.network("torus:8x8").core, ["tornado"])["tornado"], 6)
     0.5
     """
-    # Tables of the routings are built once for all traffic.
-    minimal = _core.Routing(core, routing_on(core, "minimal"))
-    other = _core.Routing(core, DETOURS) if has_detours(core) else None
-    return {name: min(1.0, minimal.split(other, _core.Traffic(core, name)).split_bound) for name in traffics}
+    minimal, other = routing_on(core, "minimal"), DETOURS if has_detours(core) else None
+    bounds = {name: _core.split_bound(core, minimal, other, _core.Traffic(core, name)) for name in traffics}
+    return {name: min(1.0, bound.split_bound) for name, bound in bounds.items()}
 
 
 def quantiles(values: Sequence[float]) -> dict[str, float]:

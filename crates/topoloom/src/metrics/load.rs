@@ -17,7 +17,7 @@ use crate::distances::distances_from;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::network::{Network, Peer, PortId, RouterId};
-use crate::routing::{ANY_VIA, AnyRouting, Move, PacketState, Routing};
+use crate::routing::{self, ANY_VIA, AnyRouting, EvenPaths, Move, PacketState, Routing};
 use crate::statistics::rounded;
 use crate::traffic::{Demands, Matrix, Traffic};
 use crate::watch::{self, Stage};
@@ -128,27 +128,78 @@ pub(super) fn load_of(network: &Network, routing: &AnyRouting, demands: &Demands
     Ok(summary(network, by_port, demands.max_terminal_load))
 }
 
+/// The paths of a routing that may not be built yet.
+pub(super) enum Paths<'a> {
+    /// Of one that is.
+    Of(&'a AnyRouting),
+    /// Of that with this name. It is built only where its loads need its tables.
+    Named(&'a Network, &'a str),
+}
+
+/// A routing.
+enum Built<'a> {
+    Given(&'a AnyRouting),
+    Own(AnyRouting),
+}
+
+impl Built<'_> {
+    fn as_ref(&self) -> &AnyRouting {
+        match self {
+            Self::Given(routing) => routing,
+            Self::Own(routing) => routing,
+        }
+    }
+}
+
+impl Paths<'_> {
+    /// True if packets take any output on a shortest path, all equally likely.
+    fn spread_evenly(&self) -> bool {
+        match self {
+            Self::Of(routing) => routing.spreads_evenly(),
+            Self::Named(network, name) => routing::even_paths(network, name).is_some(),
+        }
+    }
+
+    fn routing(&self) -> Result<Built<'_>> {
+        Ok(match self {
+            Self::Of(routing) => Built::Given(routing),
+            Self::Named(network, name) => Built::Own(routing::build(network, name)?),
+        })
+    }
+
+    /// The expected load of every channel on them; `None` if they depend on congestion.
+    pub fn load(&self, network: &Network, demands: &Demands) -> Result<Option<ChannelLoad>> {
+        if let Self::Named(_, name) = self
+            && routing::even_paths(network, name) == Some(EvenPaths::Minimal)
+        {
+            let stage = watch::stage("loads of channels", demands.flits.routers as u64);
+            let by_port = in_parts_of_rates(network, spread_evenly(network, &demands.flits, &stage)?);
+            return Ok(Some(summary(network, by_port, demands.max_terminal_load)));
+        }
+        let built = self.routing()?;
+        built.as_ref().oblivious().then(|| load_of(network, built.as_ref(), demands)).transpose()
+    }
+}
+
 /// The expected load of every channel under Valiant's routing, nearly, in a fraction of the time.
 ///
 /// Packets that meet their destination before the intermediate router leave the network there. Here they pass it and come
 /// back. Of many routers, few are on a path, so that channels carry but a little more than by [`load_of`]. `None` where
 /// detours carry at least the demands themselves between any two routers, as under uniform traffic: minimal paths alone
 /// are better then.
-pub(super) fn load_of_detours(
-    network: &Network,
-    routing: &AnyRouting,
-    demands: &Demands,
-) -> Result<Option<ChannelLoad>> {
+pub(super) fn load_of_detours(network: &Network, paths: &Paths, demands: &Demands) -> Result<Option<ChannelLoad>> {
     let halves = halves(network, demands);
     let sources = || network.routers();
     if sources().all(|src| demands.flits.of(src).all(|(dst, flits)| halves.at(src, dst) >= flits * (1.0 - 1e-9))) {
         return Ok(None);
     }
     let stage = watch::stage("loads of detours", network.num_routers() as u64);
-    if routing.spreads_evenly() {
+    if paths.spread_evenly() {
         let by_port = spread_evenly(network, &halves, &stage)?;
         return Ok(Some(summary(network, in_parts_of_rates(network, by_port), demands.max_terminal_load)));
     }
+    let built = paths.routing()?;
+    let routing = built.as_ref();
     let ground = Ground::new(network);
     let (by_port, _) = in_chunks(network, |targets, loads| {
         let mut walk = Walk::new(network, &ground, routing);

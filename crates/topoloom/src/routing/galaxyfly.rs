@@ -21,7 +21,9 @@
 //! the local one comes first. Numbering the hops of each kind of link from 0 on, which the paper suggests, is cyclic: a
 //! packet that needs no local hop where another does counts on otherwise.
 
+use std::cell::RefCell;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::{Again, AnyRouting, Availability, Move, PacketState, Routing, RoutingInfo, View};
 use crate::catalogue::{Arguments, Key, Kind};
@@ -90,6 +92,11 @@ pub(super) fn minimal(network: &Network, options: &Arguments) -> Result<Option<A
     Ok(Ways::new(network, options)?.map(|ways| AnyRouting::new(Minimal(ways))))
 }
 
+/// True if a network has [`minimal`], or is too large for it.
+pub(super) fn has_ways(network: &Network) -> bool {
+    network.structure::<Galaxyfly>().is_some()
+}
+
 /// What a packet carries: global hops taken, and the links to take next.
 ///
 /// From the lowest bit on: the number of global hops (2 bits); one more than the link that it takes out of the
@@ -141,6 +148,27 @@ struct Gate {
     peer: u32,
 }
 
+/// A way from a supernode to another over one that both are joined with: the link that it takes first, the router that has
+/// that link, the router at its end, and whether it takes a local hop between its two links.
+#[derive(Debug, Clone, Copy)]
+struct Way {
+    link: u32,
+    leaves: u32,
+    arrives: u32,
+    turns: bool,
+}
+
+/// All of those from one supernode to another, of one [`Ways`].
+struct Between {
+    of: (u64, u32, u32),
+    ways: Vec<Way>,
+}
+
+thread_local! {
+    /// What was found last: what asks of all pairs of routers asks of those of two supernodes one after the other.
+    static BETWEEN: RefCell<Between> = const { RefCell::new(Between { of: (0, 0, 0), ways: Vec::new() }) };
+}
+
 /// Where a router is: its supernode, and that one's cluster and label.
 #[derive(Debug, Clone, Copy)]
 struct Place {
@@ -159,6 +187,8 @@ struct Ways {
     gates: Vec<Gate>,
     /// Any common neighbour, not only the best.
     any_common: bool,
+    /// None other in this process has it.
+    id: u64,
 }
 
 impl Ways {
@@ -191,7 +221,10 @@ impl Ways {
                     Gate { router: router.0, port: port as u16, peer: peer.0 };
             }
         }
-        Ok(Some(Self { galaxy, a, p: own.p, degree, places, gates, any_common }))
+        /// None has been given yet; 0 is no one's.
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let id = NEXT.fetch_add(1, Ordering::Relaxed);
+        Ok(Some(Self { galaxy, a, p: own.p, degree, places, gates, any_common, id }))
     }
 
     #[inline(always)]
@@ -250,17 +283,37 @@ impl Ways {
         if self.near(self.place(at), self.place(to)) {
             return visit(None);
         }
-        let (mut least, mut best) = (u32::MAX, Vec::new());
-        self.common(at, to, except, |link, cost| {
-            if cost < least {
-                least = cost;
-                best.clear();
-            }
-            if cost == least {
-                best.push(link);
-            }
+        BETWEEN.with_borrow_mut(|between| {
+            self.find_between(self.place(at).supernode, self.place(to).supernode, between);
+            let cost = |way: &Way| {
+                if Some(way.link) == except {
+                    return u32::MAX;
+                }
+                let ends = u32::from(way.leaves != at.0) + u32::from(way.arrives != to.0);
+                if self.any_common { 0 } else { ends + u32::from(way.turns) }
+            };
+            let least = between.ways.iter().map(cost).min().filter(|least| *least != u32::MAX);
+            let best = between.ways.iter().filter(|way| Some(cost(way)) == least);
+            best.for_each(|way| visit(Some(way.link)));
         });
-        best.into_iter().for_each(|link| visit(Some(link)));
+    }
+
+    /// Finds all ways from one supernode to another that it is not joined with, unless these were found last.
+    fn find_between(&self, from: u32, to: u32, between: &mut Between) {
+        if between.of == (self.id, from, to) {
+            return;
+        }
+        between.of = (self.id, from, to);
+        between.ways.clear();
+        let [here, there] = [from, to].map(|supernode| self.galaxy.parts(supernode));
+        self.galaxy.common(here, there, |link| {
+            let first = self.gate(from, link);
+            let middle = self.place(RouterId(first.peer));
+            let second =
+                self.gate(middle.supernode, self.galaxy.link(middle.parts, there).expect("a common neighbour"));
+            let turns = second.router != first.peer;
+            between.ways.push(Way { link, leaves: first.router, arrives: second.peer, turns });
+        });
     }
 
     /// Draws one of `links`; `None` if there is none.
@@ -551,5 +604,42 @@ impl Routing for Adaptive {
             Detours::Global => "there is no third supernode",
         };
         Some(format!("{why}, so that every packet goes minimally, as by min"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::min::MIN;
+    use super::*;
+    use crate::topology;
+
+    #[test]
+    fn links_to_common_neighbours_are_those_of_least_cost() {
+        for spec in ["galaxyfly:n=1,q=13,a=3,p=1", "galaxyfly:n=4,q=5,a=2,p=1", "galaxyfly:n=6,q=1,a=3,p=1"] {
+            let network = topology::build(spec).expect(spec);
+            for how in ["", "common=random"] {
+                let given = Arguments::read(MIN.entry(), MIN.name, how).expect("a key of min");
+                let ways = Ways::new(&network, &given).expect("small").expect("a Galaxyfly");
+                let mut several = 0;
+                for (at, to) in network.routers().flat_map(|at| network.routers().map(move |to| (at, to))) {
+                    if ways.near(ways.place(at), ways.place(to)) {
+                        continue;
+                    }
+                    let mut all = Vec::new();
+                    ways.common(at, to, None, |link, cost| all.push((link, cost)));
+                    for except in std::iter::once(None).chain(all.iter().map(|(link, _)| Some(*link))) {
+                        let left = || all.iter().filter(|(link, _)| Some(*link) != except);
+                        let least = left().map(|(_, cost)| *cost).min();
+                        let expected: Vec<_> =
+                            left().filter(|(_, cost)| Some(*cost) == least).map(|(link, _)| Some(*link)).collect();
+                        let mut found = Vec::new();
+                        ways.links(at, to, except, |link| found.push(link));
+                        assert_eq!(found, expected, "{spec} {how} {at:?} {to:?} {except:?}");
+                        several += usize::from(found.len() > 1);
+                    }
+                }
+                assert!(several > 0 || spec.contains("q=1,"), "{spec} {how}");
+            }
+        }
     }
 }

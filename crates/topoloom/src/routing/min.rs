@@ -1,6 +1,7 @@
 //! `min`: a family's minimal routing by itself, and `min-spread`, uniformly over all minimal paths.
 
 use super::minimal::{self, AnyMinimal, with_minimal};
+use super::table::TableMinimal;
 use super::{
     AnyRouting, Availability, Minimal, Move, NO_VIA, PacketState, Routing, RoutingInfo, Step, View, galaxyfly,
 };
@@ -19,6 +20,11 @@ pub(super) const MIN: RoutingInfo = RoutingInfo {
     keys: &[galaxyfly::COMMON],
     build,
 };
+
+/// True if `min` takes any output on a shortest path, all equally likely.
+pub(super) fn spreads_evenly(network: &Network) -> bool {
+    !galaxyfly::has_ways(network) && minimal::closed_direct(network).is_none() && TableMinimal::is_possible(network)
+}
 
 fn build(network: &Network, options: &Arguments) -> Result<Option<AnyRouting>> {
     if let Some(routing) = galaxyfly::minimal(network, options)? {

@@ -44,15 +44,19 @@ any_minimal! {
 /// # Errors
 /// Those of [`TableMinimal::new`].
 pub fn phase(network: &Network) -> Result<AnyMinimal> {
-    let closed = match network.any_structure().lattice() {
+    closed_phase(network).map_or_else(|| table(network), Ok)
+}
+
+/// The same where it needs no tables.
+pub(super) fn closed_phase(network: &Network) -> Option<AnyMinimal> {
+    match network.any_structure().lattice() {
         Some(Lattice::Mesh) => DimensionOrder::new(network).map(AnyMinimal::Mesh),
         Some(Lattice::Torus) => DimensionOrder::new(network).map(AnyMinimal::Torus),
         Some(Lattice::Complete) => HyperXMinimal::new(network).map(AnyMinimal::HyperX),
         None if is::<Dragonfly>(network) => DragonflyMinimal::new(network).map(AnyMinimal::Dragonfly),
         None if is::<Flex>(network) => FlexMinimal::new(network).map(AnyMinimal::Flex),
         None => None,
-    };
-    closed.map_or_else(|| table(network), Ok)
+    }
 }
 
 /// What `min` runs: all minimal paths where dimension order is only one of them.
@@ -60,12 +64,15 @@ pub fn phase(network: &Network) -> Result<AnyMinimal> {
 /// # Errors
 /// Those of [`TableMinimal::new`].
 pub fn direct(network: &Network) -> Result<AnyMinimal> {
+    closed_direct(network).map_or_else(|| table(network), Ok)
+}
+
+/// The same where it needs no tables.
+pub(super) fn closed_direct(network: &Network) -> Option<AnyMinimal> {
     match network.any_structure().lattice() {
-        Some(Lattice::Complete) => {
-            HyperXMinimal::new(network).map_or_else(|| table(network), |m| Ok(AnyMinimal::HyperXTwoOrders(m)))
-        }
-        None if is::<Dragonfly>(network) || is::<Flex>(network) => phase(network),
-        _ => table(network),
+        Some(Lattice::Complete) => HyperXMinimal::new(network).map(AnyMinimal::HyperXTwoOrders),
+        None if is::<Dragonfly>(network) || is::<Flex>(network) => closed_phase(network),
+        _ => None,
     }
 }
 

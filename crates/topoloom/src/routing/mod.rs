@@ -69,7 +69,7 @@ pub use named::{NamedRouting, Routings};
 pub(crate) use omniwar::OmniWar;
 pub(crate) use par::{Late, Progressive};
 pub(crate) use polarized::PolarizedRouting;
-pub use registry::{Availability, ROUTINGS, RoutingInfo, build, find, in_role, offered};
+pub use registry::{Availability, EvenPaths, ROUTINGS, RoutingInfo, build, even_paths, find, in_role, offered};
 pub(crate) use table::TableMinimal;
 pub use tables::{Columns, NO_PORT, Tables, in_memory};
 pub(crate) use twophase::TwoPhase;

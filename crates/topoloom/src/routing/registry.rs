@@ -140,6 +140,25 @@ pub fn build(network: &Network, text: &str) -> Result<AnyRouting> {
     built.ok_or_else(|| not_offered(network, info))
 }
 
+/// Paths by any output on a shortest path, all equally likely, as [`Routing::spreads_evenly`](super::Routing) says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EvenPaths {
+    /// To the destination.
+    Minimal,
+    /// To any other router first.
+    Detours,
+}
+
+/// The paths of the routing that `name` names if they are so, found without its tables; `None` also where that takes them,
+/// and where it cannot be built.
+pub fn even_paths(network: &Network, name: &str) -> Option<EvenPaths> {
+    match find(name).ok().filter(|info| name == info.name && info.offered_by(network))?.name {
+        own if own == min::MIN.name => min::spreads_evenly(network).then_some(EvenPaths::Minimal),
+        own if own == twophase::VAL.name => twophase::spreads_evenly(network).then_some(EvenPaths::Detours),
+        _ => None,
+    }
+}
+
 /// The names of the routings that `network` offers; one that is read from a file is the user's own.
 pub fn offered(network: &Network) -> Vec<&'static str> {
     ROUTINGS.iter().filter(|info| info.offered_by(network) && !info.is_own()).map(|info| info.name).collect()

@@ -40,23 +40,8 @@ impl TableMinimal {
     /// If the network is disconnected (routers that have failed aside), wider than 255 hops, or its tables would not
     /// fit in memory.
     pub fn new(network: &Network) -> Result<Self> {
-        require_connected(network)?;
+        Self::check(network)?;
         let routers = network.num_routers();
-        if network.radix() > usize::from(u16::MAX) {
-            let (spec, radix) = (network.spec(), network.radix());
-            return Err(Error::TooLarge(format!(
-                "{spec}: a router has {radix} ports; at most {} are possible",
-                u16::MAX
-            )));
-        }
-        let bytes = (routers * routers) as u128 * 12;
-        if bytes > available_memory() / 2 {
-            return Err(Error::TooLarge(format!(
-                "{}: routing tables for {routers} routers need about {} GB",
-                network.spec(),
-                bytes.div_ceil(1_000_000_000)
-            )));
-        }
         let stage = watch::stage("routing tables", 2 * routers as u64);
         let ids = || (0..routers as u32).into_par_iter().map(RouterId);
         let graph = Graph::new(network);
@@ -78,6 +63,35 @@ impl TableMinimal {
             table.only = table.only_hops();
         }
         Ok(table)
+    }
+
+    /// Rejects what tables are not made of, but for a network that is too wide.
+    fn check(network: &Network) -> Result<()> {
+        require_connected(network)?;
+        let routers = network.num_routers();
+        if network.radix() > usize::from(u16::MAX) {
+            let (spec, radix) = (network.spec(), network.radix());
+            return Err(Error::TooLarge(format!(
+                "{spec}: a router has {radix} ports; at most {} are possible",
+                u16::MAX
+            )));
+        }
+        let bytes = (routers * routers) as u128 * 12;
+        if bytes > available_memory() / 2 {
+            return Err(Error::TooLarge(format!(
+                "{}: routing tables for {routers} routers need about {} GB",
+                network.spec(),
+                bytes.div_ceil(1_000_000_000)
+            )));
+        }
+        Ok(())
+    }
+
+    /// Whether tables can be made of a network, as far as a single search shows: one that is nearly too wide takes more.
+    pub fn is_possible(network: &Network) -> bool {
+        let Some(first) = network.up_routers().next() else { return false };
+        let far = distances_from(&Graph::new(network), first.0).into_iter().filter(|&hops| hops != u32::MAX).max();
+        Self::check(network).is_ok() && 2 * far.unwrap_or(0) < u32::from(FAR)
     }
 
     fn only_hops(&self) -> Vec<u16> {

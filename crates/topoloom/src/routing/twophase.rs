@@ -13,6 +13,7 @@
 use super::booksim::BookSimUgal;
 use super::min::hop;
 use super::minimal::{self, AnyMinimal, with_minimal};
+use super::table::TableMinimal;
 use super::{
     ANY_VIA, Again, AnyRouting, Availability, Minimal, Move, NO_VIA, PacketState, Routing, RoutingInfo, Step, UgalRule,
     View, evenly,
@@ -90,6 +91,11 @@ pub(super) const UGAL_L: RoutingInfo = RoutingInfo {
         over_phases::<true>(network, options)
     },
 };
+
+/// True if `val` takes any output on a shortest path in each of its phases, all equally likely.
+pub(super) fn spreads_evenly(network: &Network) -> bool {
+    minimal::closed_phase(network).is_none() && TableMinimal::is_possible(network)
+}
 
 fn booksim_classes(network: &Network, given: &Arguments, options: Options) -> Result<AnyRouting> {
     match minimal::phase(network)? {

@@ -113,21 +113,30 @@ impl Demands {
     }
 }
 
-/// Adds up what the terminals of a router send to each terminal. Shares that equal the one before, as those of uniform
-/// traffic do, are counted first.
+/// Adds up what the terminals of a router send to each terminal. Terminals that send as the one before does, as all do
+/// under uniform traffic, are counted first.
 fn sum_shares(network: &Network, traffic: &Traffic, router: RouterId, unit: Option<f64>, to: &mut [f64]) {
-    let mut shares: Vec<Share> = Vec::new();
+    let mut add = |shares: &[Share], terminals: f64| {
+        for Share { destinations: Range { start, end }, each } in shares.iter().cloned() {
+            let flits = terminals * each;
+            to[start as usize..end as usize].iter_mut().for_each(|sum| *sum += flits);
+        }
+    };
+    let (mut shares, mut own, mut alike) = (Vec::new(), Vec::new(), 0.0);
     for terminal in network.terminals_of(router) {
-        let first = shares.len();
-        traffic.weights(terminal, &mut shares);
-        let own = network.injection_share(terminal, unit);
-        shares[first..].iter_mut().for_each(|share| share.each *= own);
+        own.clear();
+        traffic.weights(terminal, &mut own);
+        let rate = network.injection_share(terminal, unit);
+        own.iter_mut().for_each(|share| share.each *= rate);
+        if own == shares {
+            alike += 1.0;
+            continue;
+        }
+        add(&shares, alike);
+        std::mem::swap(&mut shares, &mut own);
+        alike = 1.0;
     }
-    for alike in shares.chunk_by(|a, b| a == b) {
-        let flits = alike.len() as f64 * alike[0].each;
-        let Range { start, end } = alike[0].destinations;
-        to[start as usize..end as usize].iter_mut().for_each(|sum| *sum += flits);
-    }
+    add(&shares, alike);
 }
 
 /// The traffic between routers if every active terminal offers one flit per cycle: flits per cycle from router s to

@@ -28,6 +28,8 @@ pub use rates::rates;
 pub use registry::{PATTERNS, PatternInfo, build, find};
 pub use trace::{Packet, Trace};
 
+use std::ops::Range;
+
 use crate::network::TerminalId;
 use crate::rng::Rng;
 use draw::{Rows, ranges};
@@ -51,6 +53,8 @@ pub struct Traffic {
 struct Losses {
     /// Those that have failed with their routers: no terminal sends to them.
     down: Vec<bool>,
+    /// The others, as ranges that ascend.
+    up: Vec<Range<u32>>,
     /// Those that do not send, as they have failed themselves or as all their destinations have.
     silent: Vec<bool>,
 }
@@ -96,7 +100,8 @@ impl Traffic {
             down[source as usize] || lost
         };
         let silent = (0..self.terminals).map(&mut is_silent).collect();
-        self.lost = Some(Losses { down, silent });
+        let up = ranges((0..self.terminals).filter(|&to| !down[to as usize]));
+        self.lost = Some(Losses { down, up, silent });
         self.active = self.count_active();
         self
     }
@@ -174,8 +179,10 @@ impl Traffic {
         let mut all = Vec::new();
         self.all_weights(source, &mut all);
         let up = all.into_iter().flat_map(|share| {
-            let up = share.destinations.filter(|&to| !lost.down[to as usize]);
-            ranges(up).into_iter().map(move |destinations| Share { destinations, each: share.each })
+            let Range { start, end } = share.destinations;
+            let first = lost.up.partition_point(|up| up.end <= start);
+            let up = lost.up[first..].iter().take_while(move |up| up.start < end);
+            up.map(move |up| Share { destinations: up.start.max(start)..up.end.min(end), each: share.each })
         });
         let first = out.len();
         out.extend(up);
