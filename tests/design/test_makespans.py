@@ -42,6 +42,7 @@ def test_notes_name_what_is_estimated() -> None:
 
     estimated = "alltoall estimated by what uniform traffic carries"
     assert note(10_000) == f"{estimated}; allreduce with coalesce=0.01 of the flow engine"
+    assert note(100_000) == f"{estimated}; allreduce with coalesce=0.05 of the flow engine"
     assert note(1000) == estimated
     assert note(600) == "alltoall estimated by what uniform traffic carries, but played on finalists"
     assert note(100) == ""
@@ -67,7 +68,7 @@ def test_networks_that_no_window_admits_are_estimated_and_not_played(
 ) -> None:
     """With room for one network, only it and the finalists play; others have the time of a terminal's link at least."""
     monkeypatch.setattr(funnel, "places_of", lambda _: [1])
-    monkeypatch.setattr(makespans, "COALESCED_FROM", 10)
+    monkeypatch.setattr(makespans, "COALESCED", ((10, 0.01),))
     app = "allreduce:size=64KiB"
     question = {"terminals": 12, "radix": 6, "families": ["hyperx", "dragonfly"], "finalists": 1, "apps": [app]}
     found = topoloom.design(traffic=["uniform"], store=tmp_path / "store", **question).to_dict()

@@ -17,11 +17,9 @@ FINALISTS = 500_000
 OFF = 0.1
 """How far an estimate may be off that rests on channel loads, as a part of it."""
 
-COALESCED = "coalesce=0.01"
-"""Large designs play applications so: completions within this part of a message's time are handled together …"""
-
-COALESCED_FROM = 3000
-"""… from more than so many tasks on …"""
+COALESCED = ((30_000, 0.05), (3000, 0.01))
+"""Large designs play applications so: of more than so many tasks, completions within this part of a message's time are
+handled together …"""
 
 COALESCED_OFF = 0.1
 """… and a makespan may be off by this part of it."""
@@ -155,7 +153,7 @@ def played(makespan: float, tasks: int) -> Value:
     >>> played(1.0, 1000).to_dict()["interval"], played(1.0, 10_000).to_dict()["interval"]
     ([1.0, 1.0], [0.9, 1.1])
     """
-    off = COALESCED_OFF if tasks > COALESCED_FROM else 0.0
+    off = COALESCED_OFF if flow_options(tasks) else 0.0
     return Value(makespan, makespan * (1 - off), makespan * (1 + off), "measured")
 
 
@@ -165,10 +163,10 @@ def flow_options(tasks: int) -> dict[str, str]:
     Args:
         tasks: The number of tasks.
 
-    >>> flow_options(1000), flow_options(10_000)
-    ({}, {'flow_engine': 'coalesce=0.01'})
+    >>> flow_options(1000), flow_options(10_000), flow_options(100_000)
+    ({}, {'flow_engine': 'coalesce=0.01'}, {'flow_engine': 'coalesce=0.05'})
     """
-    return {"flow_engine": COALESCED} if tasks > COALESCED_FROM else {}
+    return next(({"flow_engine": f"coalesce={part:g}"} for most, part in COALESCED if tasks > most), {})
 
 
 def makespans_note(question: Question) -> str:
@@ -190,6 +188,6 @@ def makespans_note(question: Question) -> str:
         )
         if everywhere:
             notes += [f"{app} estimated by what uniform traffic carries{'' if last else ', but played on finalists'}"]
-        elif flow_options(question.least_terminals):
-            notes += [f"{app} with {COALESCED} of the flow engine"]
+        elif options := flow_options(question.least_terminals):
+            notes += [f"{app} with {options['flow_engine']} of the flow engine"]
     return "; ".join(notes)
