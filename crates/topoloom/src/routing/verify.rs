@@ -1012,6 +1012,23 @@ mod tests {
         }
     }
 
+    /// Of detours in flight, of states with many outputs and with few, and of two phases. Tests in Python compare such
+    /// numbers with those of listed paths.
+    #[test]
+    fn dependencies_are_those_of_all_paths() {
+        for (spec, name, channels, dependencies) in [
+            ("dragonfly:a=4,h=2,p=2", "par", 684, 3384),
+            ("hyperx:3x3x3", "dimwar", 324, 1458),
+            ("slimfly:q=5,p=2", "ugal-l", 1400, 9100),
+            ("torus:5x4", "dor", 116, 200),
+        ] {
+            let network = topology::build(spec).expect(spec);
+            let routing = routing::build(&network, name).expect(name);
+            let proof = verify(&network, name, &routing, None).expect("fits");
+            assert_eq!((proof.channels, proof.dependencies), (channels, dependencies), "{spec} {name}");
+        }
+    }
+
     #[test]
     fn rings_that_wait_for_each_other_are_shown() {
         let cycle = proof(Wrong::AnyOrder).cycle;
