@@ -3,8 +3,10 @@
 import base64
 import re
 from html import unescape
+from pathlib import Path
 
 import numpy as np
+import plotly.graph_objects as go
 import pytest
 
 import topoloom
@@ -187,3 +189,16 @@ def test_every_colour_of_text_is_read_on_its_paper(theme):
     for name, paper in (papers | {f"n{place}": "paper" for place in range(8)}).items():
         low, high = sorted((luminance(colours[name]), luminance(colours[paper])))
         assert (high + 0.05) / (low + 0.05) >= 4.5, name
+
+
+def test_families_have_shapes_and_letters_of_their_own():
+    """Fronts of a dozen families repeat no shape in their key; Plotly knows all of them."""
+    source = (Path(topoloom.__file__).parent / "report/page.js").read_text(encoding="utf-8")
+    symbols, glyphs = (
+        re.findall(r'"([^"]+)"', re.findall(rf"{name}: \[(.*?)\]", source, re.DOTALL)[0])
+        for name in ("symbols", "glyphs")
+    )
+    assert len(symbols) == len(set(symbols)) == len(glyphs) == len(set(glyphs)) >= 12
+    assert go.Scatter(marker={"symbol": symbols}).marker.symbol == tuple(symbols)
+    with pytest.raises(ValueError, match="symbol"):
+        go.Scatter(marker={"symbol": ["no-such-shape"]})

@@ -16,7 +16,7 @@
     choice.addEventListener("change", () => draw());
   }
   document.getElementById("families").innerHTML = families
-    .map((family, place) => `<li><span>${glyphs[place % 8]}</span> ${escape(family)}</li>`)
+    .map((family, place) => `<li><span>${glyphs[place % glyphs.length]}</span> ${escape(family)}</li>`)
     .join("");
 
   const hover = (mark) =>
@@ -49,7 +49,7 @@
       error_x: { ...bars(own, x), color: hue },
       error_y: { ...bars(own, y), color: hue },
       marker: {
-        symbol: own.map((mark) => symbols[families.indexOf(mark.family) % 8]),
+        symbol: own.map((mark) => symbols[families.indexOf(mark.family) % symbols.length]),
         size: finalist === null ? 8 : 12,
         color: finalist === null ? color("--paper") : hue,
         line: { color: hue, width: 1.8 },

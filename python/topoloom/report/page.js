@@ -38,9 +38,12 @@ const report = (() => {
   return {
     axis,
     layout,
-    symbols: ["circle", "square", "diamond", "triangle-up", "triangle-down", "pentagon", "star", "hexagon"],
+    symbols: [
+      "circle", "square", "diamond", "triangle-up", "triangle-down", "pentagon", "star", "hexagon",
+      "cross", "x", "triangle-left", "triangle-right", "star-diamond", "hexagram",
+    ],
     // The same, as letters of a key.
-    glyphs: ["●", "■", "◆", "▲", "▼", "⬟", "★", "⬢"],
+    glyphs: ["●", "■", "◆", "▲", "▼", "⬟", "★", "⬢", "✚", "✖", "◀", "▶", "✦", "✶"],
     config: { responsive: true, displaylogo: false, showSendToCloud: false, plotlyServerURL: "" },
     escape: (text) => text.replace(/[&<>]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[c]),
     data: JSON.parse(document.getElementById("data").textContent),
