@@ -191,10 +191,6 @@ class Routing:
         """Proves it free of deadlock, or finds a cycle; with fewer ``vcs`` than it needs, VC classes share them."""
     def bound(self, traffic: Traffic) -> SaturationBound:
         """The largest load that it can carry under a traffic."""
-    def split(self, other: Routing | None, traffic: Traffic) -> SplitBound:
-        """
-        The largest load that it can carry under a traffic if a share of every flow takes the paths of another routing.
-        """
     def channel_loads(self, traffic: Traffic) -> list[tuple[int, int, float]]:
         """
         (router, port, expected load) of every channel between routers; rejected for routings that decide by congestion.

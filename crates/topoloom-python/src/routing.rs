@@ -7,7 +7,7 @@ use topoloom::metrics::load::{self, SaturationBound};
 use topoloom::metrics::routes::{self, RouteLengths};
 use topoloom::metrics::split::{self, SplitBound};
 use topoloom::routing::verify::Proof;
-use topoloom::routing::{self, AnyRouting, CardSizes, CardTables, NamedRouting, Routing as _};
+use topoloom::routing::{self, CardSizes, CardTables, NamedRouting, Routing as _};
 
 use crate::compute::try_compute;
 use crate::network::Network;
@@ -96,14 +96,6 @@ impl Routing {
     fn bound(&self, py: Python<'_>, traffic: &Traffic) -> PyResult<Record<SaturationBound>> {
         traffic.check_network(&self.network)?;
         try_compute(py, || load::saturation_bound(self.on(), &self.named, &traffic.traffic)).map(Record::from)
-    }
-
-    /// The largest load that it can carry under a traffic if a share of every flow takes the paths of another routing.
-    #[pyo3(signature = (other, traffic))]
-    fn split(&self, py: Python<'_>, other: Option<&Self>, traffic: &Traffic) -> PyResult<Record<SplitBound>> {
-        traffic.check_network(&self.network)?;
-        let other = other.map(|other| -> &AnyRouting { &other.named });
-        try_compute(py, || split::split_bound(self.on(), &self.named, other, &traffic.traffic)).map(Record::from)
     }
 
     /// (router, port, expected load) of every channel between routers; rejected for routings that decide by congestion.

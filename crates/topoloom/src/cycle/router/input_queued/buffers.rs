@@ -163,13 +163,14 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             && self.allocator() != Allocator::Wavefront
             && self.priority() == Priority::None;
         let only_first = free.is_power_of_two() && simple;
+        let vc_base = (self.routers[router].first_port as usize) << LOG;
         let pointer = if only_first { self.outputs[(port << LOG) + free.trailing_zeros() as usize].pointer } else { 0 };
         for (word, part) in self.words_from(pointer) {
             let mut bits = self.waiting[port * self.words + word] & part;
             while bits != 0 {
                 let input = word * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
-                let index = ((self.routers[router].first_port as usize) << LOG) + input;
+                let index = vc_base + input;
                 let class = self.inputs[index].class;
                 let size = if self.whole() == 0 { 1 } else { self.policy.wanted(self.front(index)) };
                 if self.usable(port, class, size) == 0 {

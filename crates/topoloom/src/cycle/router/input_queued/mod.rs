@@ -207,7 +207,7 @@ pub struct InputQueuedRouters<const LOG: u32, const KIND: u8> {
     /// They decide when they come to the front of their VC.
     at_front: bool,
     /// So many of them decide in this cycle that of those that arrive many will wait, too.
-    crowded: bool,
+    many_wait: bool,
     /// Where heads decide again, what waits for and behind each output.
     queued: Table<PortQueue>,
     /// Where routings compare them, [`View::queue_of`](crate::routing::View::queue_of), by port and class; else empty.
@@ -454,7 +454,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
             wanted: tables.filled(0, if policy.whole == 0 { 0 } else { ports << LOG }),
             revocable: setup.again.routers(),
             at_front: matches!(setup.again, Again::Revocable(_)),
-            crowded: false,
+            many_wait: false,
             queued: tables.filled(PortQueue::default(), if decides { ports } else { 0 }),
             queues: tables.filled(0, if by_class { ports << LOG } else { 0 }),
             by_class,
@@ -537,7 +537,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
         self.router_of.prefetch((vc >> LOG) as usize);
         if self.decides_again() {
             prefetch(&self.before, place as usize);
-            if self.crowded {
+            if self.many_wait {
                 self.waiting_heads.prefetch(vc as usize);
             }
         }
@@ -731,7 +731,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
                 }
             }
         }
-        self.crowded = waiting.len() > self.routers.len() / 4;
+        self.many_wait = waiting.len() > self.routers.len() / 4;
     }
 
     #[inline(always)]
@@ -855,18 +855,18 @@ mod tests {
 
     #[test]
     fn the_plain_router_moves_every_flit_as_the_general_one() {
-        for (spec, routing, config) in [
-            ("mesh:4x4,p=2", "dor", r#"{"vcs": 4, "buffer": 2}"#),
-            ("hyperx:3x3,p=4", "dor", r#"{"vcs": 3, "speedup": 1.0}"#),
-            ("torus:5", "dor", r#"{"vcs": 4, "packet": "1-5", "buffer": 3, "speedup": 1.5}"#),
+        for (spec, config) in [
+            ("mesh:4x4,p=2", r#"{"vcs": 4, "buffer": 2}"#),
+            ("hyperx:3x3,p=4", r#"{"vcs": 3, "speedup": 1.0}"#),
+            ("torus:5", r#"{"vcs": 4, "packet": "1-5", "buffer": 3, "speedup": 1.5}"#),
             // Many wait for the VCs of one output.
-            ("hyperx:2,p=12", "dor", r#"{"vcs": 4, "buffer": 2, "packet": "1-2"}"#),
+            ("hyperx:2,p=12", r#"{"vcs": 4, "buffer": 2, "packet": "1-2"}"#),
             // So many that their set has several words; heads of two classes wait there.
-            ("dragonfly:a=3,h=1,p=16", "min", r#"{"vcs": 4, "buffer": 4, "packet": "1-2"}"#),
+            ("torus:5,p=16", r#"{"vcs": 4, "buffer": 4, "packet": "1-2"}"#),
         ] {
             for load in [0.2, 1.0] {
                 let (plain, general) =
-                    (run::<PLAIN>(spec, routing, load, config), run::<GENERAL>(spec, routing, load, config));
+                    (run::<PLAIN>(spec, "dor", load, config), run::<GENERAL>(spec, "dor", load, config));
                 assert_eq!(plain, general, "{spec} {load}");
             }
         }
