@@ -39,6 +39,17 @@ def test_an_integer_will_do_for_a_real_and_an_integral_real_for_an_integer():
     assert make_options({"speedup": "2", "vcs": "4.0", "seed": 7.0}) == EngineOptions(speedup=2.0, vcs=4, seed=7)
 
 
+@pytest.mark.parametrize("name", ["vcs", "speedup", "seed", "threads"])
+def test_truth_is_no_number(name):
+    with pytest.raises(TopoloomError, match=f"{name} is True; it must be a number"):
+        make_options({name: True})
+
+
+def test_a_name_that_is_missing_is_a_mistake():
+    with pytest.raises(TopoloomError, match="throughput is 'uniform,'; it must be names with commas between them"):
+        topoloom.network("hyperx:3x3").faults(throughput="uniform,")
+
+
 def test_the_engine_reads_its_own_names():
     options = make_options({"links": {"global": 100}, "unsafe": True})
     read = json.loads(options.engine_json())

@@ -1,6 +1,7 @@
 """Answers to questions, against every candidate measured by itself, and questions that cannot be answered."""
 
 import json
+import re
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -531,6 +532,12 @@ def test_bounds_stand_for_what_networks_carry_that_are_too_large(monkeypatch):
         ({"budget": "30 pounds"}, "budget is '30 pounds'; it must be dollars such as 30M"),
         ({"power": "-3kW"}, "power is '-3kW'; it must be watts such as 500kW"),
         ({"terminals": (30, 20)}, "terminals are 30 to 20; they must ascend"),
+        ({"terminals": True}, "terminals is True; it must be a whole number or a pair of them"),
+        ({"radix": True}, "radix is True; it must be a number"),
+        ({"min_bisection": True}, "min-bisection is True; it must be a number"),
+        ({"families": ","}, "families is ','; it must be names with commas between them"),
+        ({"families": "hyperx,,slimfly"}, "families is 'hyperx,,slimfly'; it must be names with commas between them"),
+        ({"criteria": "cost,"}, "criteria is 'cost,'; it must be names with commas between them"),
         ({"criteria": "cots"}, "unknown criterion 'cots' (did you mean 'cost'?)"),
         ({"criteria": "survivable"}, "criterion survivable needs the failures: --survive links=2%"),
         ({"families": "slimfli"}, "no family 'slimfli' to search (did you mean 'slimfly'?)"),
@@ -539,11 +546,13 @@ def test_bounds_stand_for_what_networks_carry_that_are_too_large(monkeypatch):
         ({"families": "cluster"}, "the family cluster is not searched: it puts hosts on a network"),
         ({"finalists": 0}, "finalists is 0; it must be a whole number from 1 to 64"),
         ({"colour": "red"}, "unknown option 'colour'"),
-        ({"max_diameter": 1, "radix": 4}, "no network meets max-diameter"),
+        ({"max_diameter": 1, "radix": 4}, "no network meets max-diameter 1 hops, which excludes 5 of 5 networks"),
         ({"budget": 10}, "the nearest that meets all else that is asked is"),
         ({"terminals": (1_000, 1_000), "radix": 3, "families": "slimfly"}, "no family has 1,000 to 1,000 terminals"),
         ({"traffic": "worst-cse"}, "unknown traffic 'worst-cse' (did you mean 'worst-case'?)"),
         ({"apps": "alltoal"}, "unknown application 'alltoal' (did you mean 'alltoall'?)"),
+        ({"apps": "chakra"}, "chakra: needs a FILE, as in chakra:step.0.et"),
+        ({"apps": "goal:nothing.goal"}, "goal: nothing.goal: No such file or directory"),
         ({"layout": "rck"}, "unknown preset 'rck' (did you mean 'rack'?)"),
         ({"prices": "nix"}, "unknown price list 'nix'"),
         ({"rate": "50G"}, "no price list has links of 50 Gb/s; there are lists of 25, 100, 200, 400, 800 Gb/s"),
@@ -565,8 +574,10 @@ def test_bounds_stand_for_what_networks_carry_that_are_too_large(monkeypatch):
         ),
         ({"survive": "links=2%", "terminals": MOST_FLITS + 1}, "survive is simulated flit by flit"),
         ({"survive": "links=2%,seed=3"}, "survive takes no seed"),
-        ({"survive": "lnks=2%"}, "unknown key 'lnks' (did you mean 'links'?)"),
-        ({"survive": "links=zz"}, "links is 'zz'; it must be a whole number"),
+        ({"survive": ""}, "survive is ''; it must be failures such as links=2%"),
+        ({"survive": "lnks=2%"}, "survive: unknown key 'lnks' (did you mean 'links'?)"),
+        ({"survive": "links=200%"}, "survive: links is '200%'; a percentage must be from 0% to 100%"),
+        ({"survive": "links=zz"}, "survive: links is 'zz'; it must be a whole number"),
         ({"survive": "links=70%", "families": "hyperx"}, "falls apart, or has no routing left, when links=70% fail"),
     ],
 )
@@ -575,6 +586,13 @@ def test_mistakes_are_one_sentence(asked, sentence, store):
         topoloom.design(**(ASKED | asked), store=store)
     assert sentence in str(told.value)
     assert "\n" not in str(told.value)
+    assert not re.search(r"\b(\w+) \1\b", str(told.value))
+
+
+def test_what_is_named_twice_counts_once():
+    asked = ASKED | {"traffic": "uniform,uniform", "apps": ["alltoall", "alltoall"], "criteria": "cost,cost"}
+    question = make_question(asked)
+    assert (question.traffic, question.apps, question.criteria) == (("uniform",), ("alltoall",), ("cost",))
 
 
 def test_applications_run_on_hosts_and_throughput_is_that_of_the_network(tmp_path):

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from topoloom import TopoloomError
 from topoloom.design.criteria import Value
 from topoloom.design.funnel import (
     BEATEN,
@@ -43,6 +44,37 @@ def test_each_network_that_misses_a_requirement_is_counted_once():
         entrant.spec = str(place)
     assert [entrant.spec for entrant in own._meeting(entrants)] == ["0"]
     assert own._dropped[BUILT] == {"misses min-bisection": 2, "misses max-diameter": 2}
+
+
+@pytest.mark.parametrize(
+    ("facts", "sentence"),
+    [
+        (
+            [(0.4, 3), (0.3, 3)],
+            "no network meets min-bisection 0.5 of full bisection, which excludes 2 of 2 networks; "
+            "the nearest that meets all else that is asked is 0 with 0.4 of full bisection",
+        ),
+        (
+            [(0.6, 4), (0.4, 9), (0.7, 5), (0.45, 3)],
+            "no network meets all that is asked; max-diameter 3 hops excludes 3 of 4 networks; "
+            "the nearest that meets all else that is asked is 0 with 4 hops",
+        ),
+        (
+            [(0.4, 5), (0.3, 4)],
+            "no network meets max-diameter 3 hops, which excludes 2 of 2 networks; "
+            "the nearest, which misses min-bisection too, is 1 with 4 hops",
+        ),
+    ],
+)
+def test_what_excludes_networks_is_told_as_it_is(facts, sentence):
+    """All networks that miss the limit count, and the sentence claims no more than what holds."""
+    entrants = [
+        SimpleNamespace(spec=str(place), facts={"beta": beta, "diameter": far})
+        for place, (beta, far) in enumerate(facts)
+    ]
+    with pytest.raises(TopoloomError) as told:
+        funnel(min_bisection=0.5, max_diameter=3)._meeting(entrants)
+    assert str(told.value) == sentence
 
 
 def test_networks_that_are_not_on_the_front_are_counted_by_what_beat_them():

@@ -207,3 +207,20 @@ def test_several_apps_by_several_options(topoloom: Callable[..., Any]) -> None:
     apps = ["--app", "reduce", "--app", "allreduce:size=1KiB,reduce", "--app", "mapreduce"]
     runs = topoloom("workload", "torus:4x4", *apps, "--json").json()
     assert [run["app"] for run in runs] == ["reduce", "allreduce:size=1KiB", "mapreduce"]
+
+
+def test_the_ideal_in_cycles_is_told_as_it_is(tmp_path):
+    """One message in an empty network: its slow terminal and the delays of links are not in the ideal."""
+    spec, file = "hyperx:2,p=1,rate=400G,rate.terminal=100G,delay=1us", tmp_path / "one.csv"
+    file.write_text("source,target,bytes\n0,1,1000000\n")
+    found = {
+        engine: topoloom.workload(spec, f"messages:{file}", engine=engine).results[0] for engine in ("flow", "cycle")
+    }
+    assert found["flow"].ideal_s == pytest.approx(83e-6)
+    assert found["cycle"].ideal_s == pytest.approx(20e-6)
+    assert "every message alone on its path" in found["flow"].assumptions[0]
+    told = (
+        "terminals send and receive one flit per cycle, routers and links without delay; a cycle is that of a flit at "
+    )
+    assert found["cycle"].assumptions[0].endswith(told + "400 Gb/s")
+    assert not any("messages alone" in line for line in found["cycle"].assumptions)

@@ -21,6 +21,7 @@ from topoloom.design.windows import throughput_note
 from topoloom.files import REPORT, check_writable
 from topoloom.layout.layouts import DEFAULT_LAYOUT
 from topoloom.layout.prices import assumed_prices, price_list
+from topoloom.simulation.options import counted
 from topoloom.studies import LocalExecutor, Progress
 
 STORE = "design.store"
@@ -37,7 +38,7 @@ class _Teller:
 
     def stage(self, name: str, count: int) -> None:
         """Say that a stage begins."""
-        say(f"{name}: {count:,} networks")
+        say(f"{name}: {counted(count, 'network', 'networks')}")
 
     def progress(self, progress: Progress) -> None:
         """Show how far a stage is."""
@@ -60,9 +61,10 @@ def design(
         str | None, _text("--families", "F,…", f"Families: {', '.join(SHAPES)}; all unless given.")
     ] = None,
     budget: Annotated[
-        str | None, _text("--budget", "DOLLARS", "The largest cost of routers and cables, as in 30M.")
+        str | None,
+        _text("--budget", "DOLLARS", "The largest cost of routers, cables and network interfaces, as in 30M."),
     ] = None,
-    power: Annotated[str | None, _text("--power", "WATTS", "The largest power, as in 500kW.")] = None,
+    power: Annotated[str | None, _text("--power", "WATTS", "The largest power of the same, as in 500kW.")] = None,
     max_diameter: Annotated[int | None, _text("--max-diameter", "D", "The largest diameter in hops.")] = None,
     min_bisection: Annotated[
         float | None, _text("--min-bisection", "B", "Links between two halves over half the terminals.")
@@ -187,7 +189,8 @@ def _print_answer(found: Answer) -> None:
         f"Cost and cable: prices {prices}, layout {found.question.layout or DEFAULT_LAYOUT}. Saturation throughput: "
         f"{throughput_note(found.question)}, seed {found.question.seed}.{makespans}"
     )
-    say(f"{found.outcome.searched:,} configurations, {len(found.outcome.front)} on the front, {len(rows)} finalists")
+    searched = counted(found.outcome.searched, "configuration", "configurations")
+    say(f"{searched}, {len(found.outcome.front)} on the front, {counted(len(rows), 'finalist', 'finalists')}")
 
 
 def _cell(value: Value | None, each: Criterion) -> str:

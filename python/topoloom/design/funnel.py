@@ -723,19 +723,24 @@ def _requirements(question: Question) -> dict[str, tuple[str, float, int]]:
 
 
 def _without_answer(question: Question, entrants: Sequence[Entrant], misses: Mapping[str, list[str]]) -> str:
-    """Return why no network meets the requirements: the one that excludes most, with the nearest that would do."""
+    """Return why no network meets the requirements: what excludes most, most alone if any, and the nearest network."""
     limits = _requirements(question)
     alone = [own for own in entrants if len(misses[own.spec]) == 1]
-    excluding = Counter(name for own in (alone or entrants) for name in misses[own.spec])
-    name = excluding.most_common(1)[0][0]
+    name = Counter(name for own in (alone or entrants) for name in misses[own.spec]).most_common(1)[0][0]
     key, limit, sign = limits[name]
-    others = "all else that is asked" if alone else "fewest of the others"
     able = [own for own in (alone or entrants) if name in misses[own.spec] and own.facts[key] is not None]
     if not able:
         return f"no network that was built has {name}"
     nearest = min(able, key=lambda own: sign * own.facts[key])
-    what = {"budget": "$", "power": "W", "max-diameter": "links", "min-bisection": "of full bisection"}[name]
-    return (
-        f"no network meets {name} {limit:,g} {what}, which excludes {excluding[name]:,} of {len(entrants):,} "
-        f"networks; the nearest that meets {others} is {nearest.spec} with {nearest.facts[key]:,.6g} {what}"
-    )
+    others = [other for other in misses[nearest.spec] if other != name]
+    what = {"budget": "$", "power": "W", "max-diameter": "hops", "min-bisection": "of full bisection"}[name]
+    told, excluded = f"{name} {limit:,g} {what}", sum(name in misses[own.spec] for own in entrants)
+    parts = [
+        f"no network meets {told}, which excludes"
+        if excluded == len(entrants)
+        else f"no network meets all that is asked; {told} excludes",
+        f" {excluded:,} of {len(entrants):,} networks; the nearest",
+        f", which misses {' and '.join(others)} too," if others else " that meets all else that is asked",
+        f" is {nearest.spec} with {nearest.facts[key]:,.6g} {what}",
+    ]
+    return "".join(parts)

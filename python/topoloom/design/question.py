@@ -1,6 +1,7 @@
 """The question of a design: how many terminals, which router, what must hold, what counts."""
 
 from collections.abc import Mapping
+from functools import cache
 from math import isfinite
 from pathlib import Path
 from typing import Any, Self
@@ -14,7 +15,7 @@ from topoloom.design.hosting import Hosting
 from topoloom.files import read_text
 from topoloom.layout.prices import largest_switch, price_list, prices_of_rate
 from topoloom.simulation.option_types import U64, Options
-from topoloom.simulation.options import check_whole, checked
+from topoloom.simulation.options import check_whole, checked, names_in
 from topoloom.simulation.roles import ROLES
 from topoloom.studies.mistakes import parse_toml
 
@@ -44,8 +45,8 @@ class Question(Options):
         terminals: The least number of terminals, of which there may be a tenth more; or the least and the largest.
         radix: The largest number of ports on a router, those of terminals included.
         families: The families to search; all that can be searched unless given.
-        budget: The largest cost of routers and cables, in dollars.
-        power: The largest power of routers and cables, in watts.
+        budget: The largest cost of routers, cables and network interfaces, in dollars.
+        power: The largest power of routers, cables and network interfaces, in watts.
         max_diameter: The largest diameter, in hops.
         min_bisection: The smallest number of links between two halves, divided by half the terminals.
         min_throughput: The smallest saturation throughput under uniform traffic, in flits per cycle and terminal.
@@ -87,10 +88,10 @@ class Question(Options):
     @field_validator("terminals", mode="before")
     @classmethod
     def _range(cls, terminals: Any) -> tuple[int, int]:
-        found: tuple[int, int] = _as_value_error(
-            terminal_range, tuple(terminals) if isinstance(terminals, list) else terminals
-        )
-        return found
+        try:
+            return terminal_range(tuple(terminals) if isinstance(terminals, list) else terminals)
+        except TopoloomError as error:
+            raise ValueError(str(error).removeprefix("terminals ")) from None
 
     @field_validator("budget", mode="before")
     @classmethod
@@ -122,6 +123,11 @@ class Question(Options):
         for name in names:
             if (sentence := why_not_searched(name)) is not None:
                 raise ValueError(f"are wrong: {sentence}")
+        return names
+
+    @field_validator("families", "traffic", "apps", "criteria")
+    @classmethod
+    def _once(cls, names: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(dict.fromkeys(names))
 
     @model_validator(mode="after")
@@ -143,6 +149,9 @@ class Question(Options):
         ]
         for kind, name in names:
             _as_value_error(_core.Name, kind, name)
+        for name in self.apps:
+            if _core.head(name) in _from_files():
+                _as_value_error(_core.Workload, name, self.least_terminals)
         _as_value_error(price_list, self.prices)
         if self.survive is not None:
             _as_value_error(_check_failures, self.survive)
@@ -216,7 +225,7 @@ def make_question(values: Mapping[str, Any]) -> Question:
             raise TopoloomError(f"a design needs {name}; give it as --{name} or in the TOML file")
     for name in ("families", "traffic", "apps", "criteria"):
         if isinstance(values.get(name), str):
-            values[name] = _core.split_names(values[name]) or ()
+            values[name] = names_in(name, values[name])
     return checked(Question, values | _rate_and_prices(values))
 
 
@@ -298,6 +307,12 @@ def amount(value: Any, units: Mapping[str, float], wanted: str) -> float:
     return found
 
 
+@cache
+def _from_files() -> frozenset[str]:
+    """Return the applications that take their messages from a file."""
+    return frozenset(app.name for app in _core.apps() if any(key["name"] == "file" for key in app.keys_))
+
+
 def _check_failures(text: str) -> None:
     """Check what a design breaks: an amount of links or routers, without a seed, as it draws several times.
 
@@ -306,13 +321,18 @@ def _check_failures(text: str) -> None:
 
     >>> _check_failures("links=2%")
     """
-    for key, amount_ in _core.Name("topology", f"{PROBE} --fail {text}").values:
-        if key == "seed":
-            raise TopoloomError(
-                "survive takes no seed: failures are drawn several times, from the seed of the question"
-            )
-        if not amount_.isdecimal():
-            _core.Network(PROBE).with_failures(f"{key}={amount_}")
+    if not text.strip():
+        raise TopoloomError(f"survive is {text!r}; it must be failures such as links=2%")
+    try:
+        for key, amount_ in _core.Name("topology", f"{PROBE} --fail {text}").values:
+            if key == "seed":
+                raise TopoloomError(
+                    "survive takes no seed: failures are drawn several times, from the seed of the question"
+                )
+            if not amount_.isdecimal():
+                _core.Network(PROBE).with_failures(f"{key}={amount_}")
+    except TopoloomError as error:
+        raise TopoloomError(str(error).replace("--fail", "survive")) from None
 
 
 def _as_value_error(check: Any, *arguments: Any) -> Any:

@@ -10,7 +10,7 @@ from topoloom.network.results import Resilience
 from topoloom.network.survival import Survival
 from topoloom.simulation.loads import Loads, parse_fractions
 from topoloom.simulation.option_types import U64, Options
-from topoloom.simulation.options import checked
+from topoloom.simulation.options import checked, names_in
 
 FRACTIONS = "0:0.9:0.05"
 """The failed fractions that are looked at unless others are asked for."""
@@ -57,7 +57,7 @@ def make_fault_options(values: Mapping[str, Any]) -> FaultOptions:
     fractions: Loads | None = values.get("fractions")
     traffics = values.get("throughput")
     if isinstance(traffics, str):
-        traffics = _core.split_names(traffics) or ()
+        traffics = names_in("throughput", traffics)
     for name in traffics or ():
         _core.Name("traffic", name)
     usual, trials = (BOUNDED_FRACTIONS, {"trials": BOUNDED_TRIALS}) if traffics else (FRACTIONS, {})

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import Annotated, Any, ClassVar, get_args
+from typing import Annotated, Any, ClassVar, get_args, get_origin
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
 from pydantic.fields import FieldInfo
 
 from topoloom._core import files_of
@@ -51,6 +51,14 @@ class Options(BaseModel):
 
     stored: ClassVar[frozenset[str]] = frozenset()
 
+    @field_validator("*", mode="before")
+    @classmethod
+    def _truth_is_no_number(cls, value: object, told: ValidationInfo) -> object:
+        kind: Any = cls.model_fields[str(told.field_name)].annotation
+        if isinstance(value, bool) and _is_number(kind):
+            raise ValueError(f"is {value}; it must be a number")
+        return value
+
     @classmethod
     def files(cls, values: Mapping[str, Any]) -> list[str]:
         """Return the paths of the files that options name.
@@ -78,6 +86,12 @@ def marks(field: FieldInfo) -> Iterator[Reads]:
     (True, False)
     """
     yield from (mark for mark in (*field.metadata, *_parts(field.annotation)) if isinstance(mark, Reads))
+
+
+@cache
+def _is_number(kind: Any) -> bool:
+    """Return whether a type of options is numbers, or one of several types that are."""
+    return get_origin(kind) is not tuple and not {int, float}.isdisjoint((kind, *_parts(kind)))
 
 
 def _parts(kind: Any) -> Iterator[Any]:

@@ -204,6 +204,25 @@ def parse_pairs(option: str, text: str, keys: tuple[str, ...]) -> dict[str, str]
     return dict(_core.parse_pairs(option, text, keys))
 
 
+def names_in(option: str, text: str) -> tuple[str, ...]:
+    """Return the names in a text; no text has none.
+
+    Args:
+        option: The option, for the message.
+        text: The text.
+
+    Raises:
+        TopoloomError: A name is missing between commas.
+
+    >>> names_in("traffic", "uniform,hotspot:nodes=1,5"), names_in("traffic", "")
+    (('uniform', 'hotspot:nodes=1,5'), ())
+    """
+    names = _core.split_names(text) if text.strip() else []
+    if names is None:
+        raise TopoloomError(f"{option} is {text!r}; it must be names with commas between them")
+    return tuple(names)
+
+
 def link_keys() -> tuple[str, ...]:
     """Return what ``--links`` takes: classes of links, and the keys that use cabinets.
 

@@ -22,6 +22,10 @@ IDEAL = (
     "ideal: a lower bound for any network: every message alone on its path, terminals busy at their own rate, "
     "routers without delay"
 )
+IDEAL_IN_CYCLES = (
+    "ideal: a lower bound for any network: terminals send and receive one flit per cycle, routers and links without "
+    "delay; a cycle is that of a flit at {gbps:g} Gb/s"
+)
 ONE_PATH = (
     "paths=1: a message takes one path, drawn where its routing has several, as ECMP does for each flow; "
     "--flow-engine paths=16 spreads it"
@@ -40,10 +44,8 @@ SEVERAL_DECISIONS = (
 ENDPOINT = "endpoint: {endpoint}; without these costs in the ideal, which stays a lower bound"
 SCALE = "scale: messages have 1/{scale} of their bytes, rounded up, and computations 1/{scale} of their time"
 NOISE = "noise: {noise}; the ideal has the same computations"
-OWN_RATES = (
-    "{spec}: links have the rates that its spec or file gives, whatever --rate says; messages alone are measured by "
-    "{gbps:g} Gb/s, what a terminal sends at load 1"
-)
+OWN_RATES = "{spec}: links have the rates that its spec or file gives, whatever --rate says"
+MEASURED_BY = "; messages alone are measured by {gbps:g} Gb/s, what a terminal sends at load 1"
 RATE = "rate: links carry {rate} in each direction, where their network gives no rates of its own; --rate sets it"
 """What makespans rest on."""
 
@@ -144,10 +146,18 @@ class WorkloadRun:
         about["config"] = json.loads(play.config()) | own
         return partial(_played, play, workload, about)
 
+    def _ideal_in_cycles(self) -> str:
+        """Return what the ideal of the cycle engine is, at the rate that its cycles stand for."""
+        cycle_ns = self.network.cycle_ns
+        gbps = _core.bytes_per_second(self.options.rate) * 8e-9 if cycle_ns is None else 64 * 8 / cycle_ns
+        return IDEAL_IN_CYCLES.format(gbps=gbps)
+
     def _assumptions(self, workload: _core.Workload, paths: int | None) -> list[str]:
         """Return what the makespan rests on, a sentence each."""
-        said = [IDEAL]
-        said.append(rate_said(self.network, self.options.rate))
+        if paths is not None:
+            said = [IDEAL, rate_said(self.network, self.options.rate)]
+        else:
+            said = [self._ideal_in_cycles(), rate_said(self.network, self.options.rate, alone=False)]
         if self.options.endpoint:
             said.append(ENDPOINT.format(endpoint=self.options.endpoint))
         said += changes_said(self.options)
@@ -178,19 +188,20 @@ def changes_said(options: WorkloadOptions) -> list[str]:
     return said + ([NOISE.format(noise=options.noise)] if options.noise else [])
 
 
-def rate_said(network: _core.Network, rate: str) -> str:
+def rate_said(network: _core.Network, rate: str, *, alone: bool = True) -> str:
     """Return at which rates the links of a network run, as a sentence.
 
     Args:
         network: The engine's network, ``Network.core``.
         rate: The rate of links without one of their own, unchecked, such as ``400Gb/s``.
+        alone: Whether times of messages are compared with those of messages alone, as the flow engine does.
 
     >>> import topoloom
     >>> rate_said(topoloom.network("mesh:4").core, "400Gb/s")[:29]
     'rate: links carry 400Gb/s in '
     """
     if (gbps := network.injection_gbps) is not None:
-        return OWN_RATES.format(spec=network.spec, gbps=gbps)
+        return OWN_RATES.format(spec=network.spec) + (MEASURED_BY.format(gbps=gbps) if alone else "")
     return RATE.format(rate=rate)
 
 
