@@ -80,6 +80,9 @@ pub struct AdaptivePaths {
     split: bool,
     waiting: Vec<Part>,
     drawn: Vec<u32>,
+    /// Channels that a part would leave, and those that it would take; kept for their memory.
+    left: Vec<u32>,
+    taken: Vec<u32>,
     diverted: bool,
 }
 
@@ -94,6 +97,8 @@ impl AdaptivePaths {
             split: parts > 1,
             waiting: Vec::new(),
             drawn: Vec::new(),
+            left: Vec::new(),
+            taken: Vec::new(),
             diverted: false,
         }
     }
@@ -165,8 +170,15 @@ impl AdaptivePaths {
         let mut drawn = std::mem::take(&mut self.drawn);
         drawn.clear();
         let between = paths.walk_by(queues, part.ends[0], part.ends[1], &mut part.rng, &mut drawn)?;
-        let left: Vec<u32> = part.path.iter().filter(|channel| !drawn.contains(channel)).copied().collect();
-        let taken: Vec<u32> = drawn.iter().filter(|channel| !part.path.contains(channel)).copied().collect();
+        if drawn == part.path {
+            self.drawn = drawn;
+            return Ok(false);
+        }
+        let (mut left, mut taken) = (std::mem::take(&mut self.left), std::mem::take(&mut self.taken));
+        left.clear();
+        left.extend(part.path.iter().filter(|channel| !drawn.contains(channel)));
+        taken.clear();
+        taken.extend(drawn.iter().filter(|channel| !part.path.contains(channel)));
         self.load(&left, -part.bytes, now);
         let better = self.cost(&taken, part.bytes, now) < self.cost(&left, part.bytes, now) * (1.0 - WORTH);
         if better {
@@ -175,7 +187,7 @@ impl AdaptivePaths {
         } else {
             self.load(&left, part.bytes, now);
         }
-        self.drawn = drawn;
+        (self.drawn, self.left, self.taken) = (drawn, left, taken);
         Ok(better)
     }
 

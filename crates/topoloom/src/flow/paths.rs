@@ -8,11 +8,12 @@ use super::FlowConfig;
 use crate::error::Result;
 use crate::network::{Network, Peer, Port, PortId, TerminalId};
 use crate::rng::{Rng, mix};
-use crate::routing::{AnyRouting, Idle, PathView, Routing, View, walk};
+use crate::routing::{AnyRouting, Idle, Links, PathView, Routing, View, walk};
 
 /// Walks a routing from terminal to terminal.
 pub struct Paths<'a> {
     network: &'a Network,
+    links: Links,
     routing: &'a AnyRouting,
     injection: bool,
     consumption: bool,
@@ -120,7 +121,8 @@ impl<'a> Paths<'a> {
         let [injection, consumption] = config.limits(network).map(|limit| limit.is_some());
         let delays = config.latency_s > 0.0 || network.has_delays();
         let (config, terminal_links) = (config.clone(), network.has_terminal_links());
-        Self { network, routing, injection, consumption, seed: config.seed, config, delays, terminal_links }
+        let links = Links::new(network);
+        Self { network, links, routing, injection, consumption, seed: config.seed, config, delays, terminal_links }
     }
 
     /// Seconds that the last byte of a message takes from `source` to `target` once it has been sent, over the links of
@@ -221,7 +223,7 @@ impl<'a> Paths<'a> {
             path.push(self.network.ports().len() as u32 + source.0);
         }
         let first = path.len();
-        walk(self.network, self.routing, [source, target], &mut view, rng, path)?;
+        walk(self.network, &self.links, self.routing, [source, target], &mut view, rng, path)?;
         let between = (path.len() - first) as u32;
         if self.consumption {
             path.push(to.0);

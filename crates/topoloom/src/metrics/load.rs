@@ -17,7 +17,7 @@ use crate::distances::distances_from;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::network::{Network, Peer, PortId, RouterId};
-use crate::routing::{self, ANY_VIA, AnyRouting, EvenPaths, Move, PacketState, Routing};
+use crate::routing::{self, ANY_VIA, Alike, AnyRouting, EvenPaths, Move, PacketState, Routing};
 use crate::statistics::rounded;
 use crate::traffic::{Demands, Matrix, Traffic};
 use crate::watch::{self, Stage};
@@ -203,13 +203,15 @@ pub(super) fn load_of_detours(network: &Network, paths: &Paths, demands: &Demand
     let ground = Ground::new(network);
     let (by_port, _) = in_chunks(network, |targets, loads| {
         let mut walk = Walk::new(network, &ground, routing);
-        for &target in targets {
-            stage.step();
-            walk.aim(target);
-            // As from an intermediate router on: both halves of a detour take the same paths.
-            let turned = |via: RouterId| PacketState { via: via.0, bits: 0 };
-            halves.column(target).for_each(|(via, flits)| walk.put(via, turned(via), flits));
-            walk.run(|_, _, _| (), |port, flits| loads[port] += flits)?;
+        for group in targets.chunks(TOGETHER) {
+            for (&target, column) in group.iter().zip(halves.columns(group)) {
+                stage.step();
+                walk.aim(target);
+                // As from an intermediate router on: both halves of a detour take the same paths.
+                let turned = |via: RouterId| PacketState { via: via.0, bits: 0 };
+                senders(column).for_each(|(via, flits)| walk.put(via, turned(via), flits));
+                walk.run(|_, _, _| (), |port, flits| loads[port] += flits)?;
+            }
         }
         Ok(Vec::<()>::new())
     })?;
@@ -304,26 +306,78 @@ fn in_parts_of_rates(network: &Network, mut by_port: Vec<f64>) -> Vec<f64> {
     by_port
 }
 
+/// Routers from which on loads under even demands are found from one of all targets that look alike.
+const LOOK_ALIKE: usize = 512;
+
+/// Targets whose demands are looked up together.
+const TOGETHER: usize = 8;
+
+/// Those of some routers that send anything, with the flits of each.
+fn senders(column: Vec<f64>) -> impl Iterator<Item = (RouterId, f64)> {
+    (0..).map(RouterId).zip(column).filter(|(_, flits)| *flits > 0.0)
+}
+
+/// Which targets look alike, if every router sends as much to every other one, on paths that follow ports.
+fn alike(network: &Network, follows_ports: bool, flits: &Matrix) -> Alike {
+    if follows_ports && network.num_routers() >= LOOK_ALIKE && flits.is_even() {
+        Alike::new(network)
+    } else {
+        Alike::none(network)
+    }
+}
+
+/// The loads by port under even demands to all targets, from those to the first of each kind of routers.
+///
+/// A permutation of routers that keeps the numbers of ports maps packets for one target onto those for another. What all
+/// send over a port of one router is then what those for the first targets send over this port of all routers like it.
+fn of_all_targets(network: &Network, alike: &Alike, by_port: Vec<f64>) -> Vec<f64> {
+    if alike.is_none() {
+        return by_port;
+    }
+    let ports =
+        |router: RouterId| network.port_base(router) as usize..network.port_base(RouterId(router.0 + 1)) as usize;
+    let mut sums = vec![0.0; by_port.len()];
+    for router in network.routers() {
+        let own = ports(router).zip(ports(alike.first(router)));
+        own.for_each(|(port, first)| sums[first] += by_port[port]);
+    }
+    for router in network.routers().filter(|&router| !alike.is_first(router)) {
+        sums.copy_within(ports(alike.first(router)), ports(router).start);
+    }
+    sums
+}
+
 /// The load of the channel of every port, in flits a cycle, if packets take any output on a shortest path.
 fn spread_evenly(network: &Network, flits: &Matrix, stage: &Stage) -> Result<Vec<f64>> {
+    spread_from(network, flits, &alike(network, true, flits), stage)
+}
+
+fn spread_from(network: &Network, flits: &Matrix, alike: &Alike, stage: &Stage) -> Result<Vec<f64>> {
     let spread = Spread::new(network);
     let (by_port, _) = in_chunks(network, |targets, loads| {
-        let mut to_target = vec![0.0; network.num_routers()];
-        for &target in targets {
-            stage.step();
-            flits.column(target).for_each(|(src, flits)| to_target[src.index()] = flits);
-            spread.add(target, &mut to_target, loads).map_err(|at| lost(network, target, at, "has no hop at"))?;
+        let targets: Vec<RouterId> = targets.iter().copied().filter(|&target| alike.is_first(target)).collect();
+        for group in targets.chunks(TOGETHER) {
+            for (&target, mut to_target) in group.iter().zip(flits.columns(group)) {
+                stage.step();
+                spread.add(target, &mut to_target, loads).map_err(|at| lost(network, target, at, "has no hop at"))?;
+            }
         }
         Ok(Vec::<()>::new())
     })?;
-    Ok(by_port)
+    Ok(of_all_targets(network, alike, by_port))
 }
 
 /// The load of the channel of every port, in flits a cycle.
 fn loads(network: &Network, routing: &AnyRouting, demands: &Demands) -> Result<Vec<f64>> {
+    let follows_ports = routing.follows_ports() && !routing.takes_detours();
+    loads_from(network, routing, demands, &alike(network, follows_ports, &demands.flits))
+}
+
+/// The same from one of all targets that look alike, for a routing without detours.
+fn loads_from(network: &Network, routing: &AnyRouting, demands: &Demands, alike: &Alike) -> Result<Vec<f64>> {
     if routing.spreads_evenly() && !routing.takes_detours() {
         let stage = watch::stage("loads of channels", demands.flits.routers as u64);
-        return spread_evenly(network, &demands.flits, &stage);
+        return spread_from(network, &demands.flits, alike, &stage);
     }
     let detours = detours(routing, demands);
     let second = Matrix::new(demands.flits.routers);
@@ -335,26 +389,32 @@ fn loads(network: &Network, routing: &AnyRouting, demands: &Demands) -> Result<V
     let (ground, stage) = (Ground::new(network), watch::stage("loads of channels", demands.flits.routers as u64));
     let (last, _) = in_chunks(network, |targets, loads| {
         let (mut walk, mut starts) = (Walk::new(network, &ground, routing), Vec::new());
-        for &target in targets {
-            stage.step();
-            walk.aim(target);
-            for (src, flits) in demands.flits.column(target) {
-                routing.likely_starts(src, target, &mut starts);
-                for (likely, state) in starts.drain(..) {
-                    if state.via != ANY_VIA {
-                        walk.put(src, state, likely * flits);
-                    } else if !routing.takes_detours() {
-                        return Err(Error::Routing(format!("{}: a detour that was not announced", network.spec())));
+        let targets: Vec<RouterId> = targets.iter().copied().filter(|&target| alike.is_first(target)).collect();
+        for group in targets.chunks(TOGETHER) {
+            for (&target, column) in group.iter().zip(demands.flits.columns(group)) {
+                stage.step();
+                walk.aim(target);
+                for (src, flits) in senders(column) {
+                    routing.likely_starts(src, target, &mut starts);
+                    for (likely, state) in starts.drain(..) {
+                        if state.via != ANY_VIA {
+                            walk.put(src, state, likely * flits);
+                        } else if !routing.takes_detours() {
+                            return Err(Error::Routing(format!("{}: a detour that was not announced", network.spec())));
+                        }
                     }
                 }
+                // A packet at its intermediate router turns to its destination.
+                let turned = |via: RouterId| PacketState { via: via.0, bits: 0 };
+                if !detours.is_empty() {
+                    second.column(target).for_each(|(via, flits)| walk.put(via, turned(via), flits));
+                }
+                walk.run(|_, _, _| (), |port, flits| loads[port] += flits)?;
             }
-            // A packet at its intermediate router turns to its destination.
-            second.column(target).for_each(|(via, flits)| walk.put(via, PacketState { via: via.0, bits: 0 }, flits));
-            walk.run(|_, _, _| (), |port, flits| loads[port] += flits)?;
         }
         Ok(Vec::<()>::new())
     })?;
-    total.iter_mut().zip(last).for_each(|(sum, load)| *sum += load);
+    total.iter_mut().zip(of_all_targets(network, alike, last)).for_each(|(sum, load)| *sum += load);
     Ok(total)
 }
 
@@ -725,6 +785,34 @@ mod tests {
             kind.leave_early(via, 0.5, &mut alone, leave).expect("a routing that works");
         }
         all.into_iter().filter(|(_, flits)| *flits > 0.0).collect()
+    }
+
+    #[test]
+    fn loads_from_one_of_all_targets_that_look_alike_are_those_from_all() {
+        for (spec, name) in [
+            ("galaxyfly:n=1,q=13,a=3,p=1", "min"),
+            ("galaxyfly:n=1,q=13,a=3,p=1", "min:common=random"),
+            ("galaxyfly:n=1,q=29,a=4,p=2,wiring=round-robin", "min"),
+            ("galaxyfly:n=1,q=13,a=1,p=1", "min"),
+            ("galaxyfly:n=2,q=5,a=3,p=1", "min"),
+            ("slimfly:q=5,p=2", "min"),
+            ("slimfly:q=7,p=1", "min"),
+        ] {
+            let network = topology::build(spec).expect(spec);
+            let routing = routing::build(&network, name).expect(name);
+            assert!(routing.follows_ports(), "{spec} {name}");
+            let traffic = traffic::build(&network, "uniform").expect("a pattern");
+            let demands = Demands::new(&network, &traffic).expect("small");
+            assert!(demands.flits.is_even());
+            let few = Alike::new(&network);
+            assert!(!few.is_none(), "{spec}");
+            let [few, all] = [few, Alike::none(&network)]
+                .map(|alike| loads_from(&network, &routing, &demands, &alike).expect("oblivious"));
+            assert!(all.iter().any(|&load| load > 0.0));
+            for (few, all) in few.iter().zip(&all) {
+                assert!((few - all).abs() < 1e-9, "{spec} {name}: {few} for {all}");
+            }
+        }
     }
 
     #[test]

@@ -142,6 +142,10 @@ impl Routing for AnyRouting {
         self.0.spreads_evenly()
     }
 
+    fn follows_ports(&self) -> bool {
+        self.0.follows_ports()
+    }
+
     fn likely_starts(&self, src: RouterId, dst: RouterId, out: &mut Vec<(f64, PacketState)>) {
         self.0.likely_starts(src, dst, out);
     }

@@ -30,7 +30,7 @@ use crate::catalogue::{Arguments, Key, Kind};
 use crate::error::{Error, Result};
 use crate::network::{LinkClass, Network, Peer, RouterId};
 use crate::rng::Rng;
-use crate::topology::{Galaxy, Galaxyfly};
+use crate::topology::{Galaxy, Galaxyfly, Wiring};
 
 /// The key of all four.
 pub(super) const COMMON: Key = Key::new(
@@ -187,6 +187,8 @@ struct Ways {
     gates: Vec<Gate>,
     /// Any common neighbour, not only the best.
     any_common: bool,
+    /// The numbers of links follow from those of ports: see [`Routing::follows_ports`].
+    by_ports: bool,
     /// None other in this process has it.
     id: u64,
 }
@@ -224,7 +226,10 @@ impl Ways {
         /// None has been given yet; 0 is no one's.
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
-        Ok(Some(Self { galaxy, a, p: own.p, degree, places, gates, any_common, id }))
+        // Of three routers or more, the ports of local links say which is which. Where they do not, or where links are
+        // counted otherwise, packets are the same but for the numbers that they carry.
+        let by_ports = a != 2 && matches!(own.wiring, Wiring::G | Wiring::RoundRobin);
+        Ok(Some(Self { galaxy, a, p: own.p, degree, places, gates, any_common, by_ports, id }))
     }
 
     #[inline(always)]
@@ -414,6 +419,10 @@ impl Routing for Minimal {
 
     fn oblivious(&self) -> bool {
         true
+    }
+
+    fn follows_ports(&self) -> bool {
+        self.0.by_ports
     }
 
     fn likely_moves(&self, at: RouterId, state: PacketState, dst: RouterId, out: &mut Vec<(f64, Move)>) {

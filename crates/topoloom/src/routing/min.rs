@@ -97,6 +97,10 @@ impl<M: Minimal> Routing for Min<M> {
         self.0.spreads_evenly()
     }
 
+    fn follows_ports(&self) -> bool {
+        self.0.follows_ports()
+    }
+
     fn likely_moves(&self, at: RouterId, state: PacketState, dst: RouterId, out: &mut Vec<(f64, Move)>) {
         self.0.likely_steps(at, state.bits, dst, |likely, step| out.push((likely, hop(step, 0, NO_VIA))));
     }

@@ -5,6 +5,7 @@
 //! do. A move depends on the destination only through the packet's *target*: the intermediate router while there is
 //! one, the destination after. A proof therefore costs routers squared, not cubed, and holds for any intermediate.
 
+mod alike;
 mod amin;
 mod any;
 mod booksim;
@@ -47,6 +48,7 @@ mod updown;
 pub mod verify;
 mod walk;
 
+pub(crate) use alike::Alike;
 pub(crate) use amin::AdaptiveMinimal;
 pub use any::{AnyRouting, DynRouting};
 pub use cardfile::CardSizes;
@@ -73,7 +75,7 @@ pub use registry::{Availability, EvenPaths, ROUTINGS, RoutingInfo, build, even_p
 pub(crate) use table::TableMinimal;
 pub use tables::{Columns, NO_PORT, Tables, in_memory};
 pub(crate) use twophase::TwoPhase;
-pub use walk::{PathView, idle_path, walk};
+pub use walk::{Links, PathView, idle_path, walk};
 
 use std::sync::atomic::AtomicU32;
 
@@ -563,6 +565,13 @@ pub trait Routing: Send + Sync {
         false
     }
 
+    /// True if what packets may do depends on the links of the network by the numbers of their ports alone. A permutation of
+    /// routers that keeps these then maps what `starts`, `moves` and `diverts` say of some routers onto what they say of
+    /// their images: the ports, classes and bits are the same.
+    fn follows_ports(&self) -> bool {
+        false
+    }
+
     /// The states of `starts` with their probabilities, which add up to 1. `via` may be [`ANY_VIA`]: any router but
     /// source and destination, all equally likely; no other router may be named.
     fn likely_starts(&self, src: RouterId, dst: RouterId, out: &mut Vec<(f64, PacketState)>) {
@@ -655,6 +664,11 @@ pub trait Minimal: Send + Sync {
 
     /// Links on the path from `from` to `to`.
     fn hops(&self, from: RouterId, to: RouterId) -> u32;
+
+    /// See [`Routing::follows_ports`].
+    fn follows_ports(&self) -> bool {
+        false
+    }
 
     /// True if it may deadlock: see [`Routing::unproved`].
     fn unproved(&self) -> bool {

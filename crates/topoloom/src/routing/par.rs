@@ -320,6 +320,10 @@ impl<M: Minimal> Routing for Late<M> {
         Again::Revocable(2)
     }
 
+    fn follows_ports(&self) -> bool {
+        self.two.follows_ports()
+    }
+
     fn snapshot_period(&self) -> u32 {
         if self.links.is_some() { PERIOD } else { 0 }
     }

@@ -6,7 +6,7 @@ use super::{Minimal, Step};
 use crate::distances::{distances_from, require_connected};
 use crate::error::{Error, Result};
 use crate::graph::Graph;
-use crate::memory::{available_memory, prefetch};
+use crate::memory::{available_memory, on_large_pages, prefetch};
 use crate::network::{Network, RouterId};
 use crate::rng::Rng;
 use crate::watch;
@@ -17,8 +17,8 @@ const FAR: u8 = u8::MAX;
 /// There is no next hop, or more than one.
 const SEVERAL: u16 = u16::MAX;
 
-/// Routers up to which a table of only next hops is made: it takes 32 MB.
-const MOST_ROWS: usize = 4096;
+/// Routers up to which a table of only next hops is made: it takes 128 MB.
+const MOST_ROWS: usize = 8192;
 
 /// Next hops towards every router, with the distances.
 pub struct TableMinimal {
@@ -97,7 +97,9 @@ impl TableMinimal {
     fn only_hops(&self) -> Vec<u16> {
         let ids = || (0..self.routers as u32).map(RouterId);
         let pairs = ids().flat_map(|at| ids().map(move |to| (at, to)));
-        pairs.map(|(at, to)| if let [port] = self.outputs(at, to) { *port } else { SEVERAL }).collect()
+        let mut only = on_large_pages(self.routers * self.routers);
+        only.extend(pairs.map(|(at, to)| if let [port] = self.outputs(at, to) { *port } else { SEVERAL }));
+        only
     }
 
     /// The most links between two routers.
@@ -197,6 +199,10 @@ impl Minimal for TableMinimal {
     }
 
     fn spreads_evenly(&self) -> bool {
+        true
+    }
+
+    fn follows_ports(&self) -> bool {
         true
     }
 

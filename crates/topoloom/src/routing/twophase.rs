@@ -416,6 +416,10 @@ impl<M: Minimal, const ADAPTIVE: bool> Routing for TwoPhase<M, ADAPTIVE> {
         !ADAPTIVE && self.minimal.spreads_evenly()
     }
 
+    fn follows_ports(&self) -> bool {
+        self.minimal.follows_ports()
+    }
+
     fn likely_starts(&self, _src: RouterId, _dst: RouterId, out: &mut Vec<(f64, PacketState)>) {
         // Of all routers, two make no detour: the source and the destination.
         let direct = match (self.up, self.any_via) {

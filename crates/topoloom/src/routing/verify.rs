@@ -9,6 +9,11 @@
 //! The walk is over targets: for each router as the target of a phase, all states of all packets that head for it.
 //! Where packets turn at an intermediate router, what arrives there for it is joined with what leaves it for any
 //! destination, so the proof holds for any intermediate.
+//!
+//! Where a routing follows ports, routers that look alike ([`Alike`]) have the same dependencies by the numbers of their
+//! ports: a permutation of routers that keeps these maps the packets that head for one target onto those that head for its
+//! image. The walk is then over one target of each kind. What it finds at any router is entered at the first that this one
+//! looks like, so that all targets have been seen from there, and is copied to the others in the end.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
@@ -17,6 +22,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rayon::prelude::*;
 use serde::Serialize;
 
+use super::alike::Alike;
 use super::{ANY_VIA, AnyRouting, Move, PacketState, Routing, View};
 use crate::error::{Error, Result};
 use crate::memory::on_large_pages;
@@ -141,15 +147,29 @@ impl Routing for ClassMerger<'_> {
     fn note(&self) -> Option<String> {
         self.routing.note()
     }
+
+    fn follows_ports(&self) -> bool {
+        self.routing.follows_ports()
+    }
 }
 
 fn prove(network: &Network, name: &str, routing: &dyn Routing) -> Proof {
-    let ends: Vec<RouterId> = network.up_routers().filter(|&r| network.terminals_of(r).next().is_some()).collect();
-    let graph = Graph::new(network, routing.classes() as usize);
-    let found = match routing.escape_classes() {
-        0 if routing.keeps_bubbles() => bubble(&graph, routing, &ends),
-        0 => acyclic(&graph, routing, &ends),
-        classes => escape(&graph, routing, classes, &ends),
+    let ends = ends(network);
+    let (graph, found) = match routing.escape_classes() {
+        0 if routing.keeps_bubbles() => {
+            let graph = Graph::new(network, routing, Alike::none(network));
+            let found = bubble(&graph, routing, &ends);
+            (graph, found)
+        }
+        0 => {
+            let alike = if routing.follows_ports() { Alike::new(network) } else { Alike::none(network) };
+            acyclic_with(network, routing, &ends, alike)
+        }
+        classes => {
+            let graph = Graph::new(network, routing, Alike::none(network));
+            let found = escape(&graph, routing, classes, &ends);
+            (graph, found)
+        }
     };
     let unserved = found.stuck.iter().map(|(_, sources)| sources.len()).sum();
     let pairs = found.stuck.iter().flat_map(|(dst, sources)| sources.iter().map(|src| (src.0, dst.0)));
@@ -167,6 +187,27 @@ fn prove(network: &Network, name: &str, routing: &dyn Routing) -> Proof {
         unserved_examples: pairs.take(10).collect(),
         note: routing.note(),
     }
+}
+
+/// The routers with terminals.
+fn ends(network: &Network) -> Vec<RouterId> {
+    network.up_routers().filter(|&r| network.terminals_of(r).next().is_some()).collect()
+}
+
+/// All dependencies between all channels, found from one of all routers that look alike.
+fn acyclic_with<'n>(
+    network: &'n Network,
+    routing: &dyn Routing,
+    ends: &[RouterId],
+    alike: Alike,
+) -> (Graph<'n>, Findings) {
+    let graph = Graph::new(network, routing, alike);
+    let found = acyclic(&graph, routing, ends);
+    if found.stuck.iter().all(|(_, sources)| sources.is_empty()) || graph.alike.is_none() {
+        return (graph, found);
+    }
+    // All pairs are to be listed.
+    acyclic_with(network, routing, ends, Alike::none(network))
 }
 
 /// What a method has found.
@@ -187,6 +228,7 @@ fn acyclic(graph: &Graph, routing: &dyn Routing, ends: &[RouterId]) -> Findings 
     let stuck = last_phase(graph, routing, ends, &arrivals, &turns);
     graph.join(arrivals.iter().flatten(), turns.iter().flatten());
     graph.join(diversions.iter().map(|(_, arrival)| arrival), first_hops.iter());
+    graph.copy();
     let dependencies = graph.rows.len();
     let next: Vec<Vec<u32>> = (0..graph.nodes()).into_par_iter().map(|node| graph.successors(node)).collect();
     let cycle = shortest_cycle(&next);
@@ -317,9 +359,10 @@ impl Rings {
 }
 
 /// Where packets may turn to a detour in flight: a router and the state they turn to, with the nodes that they
-/// arrive on.
+/// arrive on. Routers that look like another have none of their own.
 fn diversions(graph: &Graph, routing: &dyn Routing, ends: &[RouterId]) -> Vec<(RouterId, Arrival)> {
-    let stage = watch::stage("paths that turn to detours", ends.len() as u64);
+    let targets = graph.firsts(ends.iter().copied());
+    let stage = watch::stage("paths that turn to detours", targets.len() as u64);
     // By router: what packets turn to there, with the channels that they arrive on.
     let found: Vec<Mutex<BTreeMap<u32, Row>>> = graph.network.routers().map(|_| Mutex::default()).collect();
     let walk = |walk: &mut Walk, &dst: &RouterId| {
@@ -329,7 +372,7 @@ fn diversions(graph: &Graph, routing: &dyn Routing, ends: &[RouterId]) -> Vec<(R
         walk.run(routing);
         walk.note_diverted(routing, &found);
     };
-    ends.par_iter().for_each_init(|| Walk::new(graph), walk);
+    targets.par_iter().for_each_init(|| Walk::new(graph), walk);
     let at_router = |(at, found): (RouterId, Mutex<BTreeMap<u32, Row>>)| {
         let found = found.into_inner().expect("no thread panics");
         found.into_iter().map(move |(bits, arrived)| {
@@ -379,6 +422,10 @@ impl Row {
         add(&self.0[bit / 64], 1 << (bit % 64));
     }
 
+    fn has(&self, bit: usize) -> bool {
+        self.0[bit / 64].load(Ordering::Relaxed) >> (bit % 64) & 1 != 0
+    }
+
     fn bits(&self) -> impl Iterator<Item = usize> + '_ {
         bits_of(&self.0)
     }
@@ -407,7 +454,7 @@ impl Rows {
 }
 
 /// Walks the way to every possible intermediate router. Returns what arrives there, and where packets go that turn to a
-/// detour in flight.
+/// detour in flight. Nothing is listed for routers that look like another.
 fn first_phase(
     graph: &Graph,
     routing: &dyn Routing,
@@ -416,18 +463,25 @@ fn first_phase(
 ) -> (Vec<Vec<Arrival>>, Vec<Row>) {
     let first_hops: Vec<Row> = diversions.iter().map(|_| Row::new(graph.words)).collect();
     let starts: Vec<(RouterId, u32)> = ends.iter().flat_map(|&src| starts_over_any(routing, ends, src)).collect();
-    let stage = watch::stage("paths to intermediate routers", graph.network.num_routers() as u64);
-    let walk = |walk: &mut Walk, via: RouterId| {
+    // Everywhere: a router, and what packets turn to there, by its place in the list.
+    let mut places = vec![Vec::new(); graph.network.num_routers()];
+    (0..).zip(diversions).for_each(|(place, (at, _))| places[at.index()].push(place));
+    let places = |at: RouterId| places[graph.alike.first(at).index()].iter().map(move |&place: &usize| (place, at));
+    let diverted: Vec<(usize, RouterId)> = graph.network.routers().flat_map(places).collect();
+    let vias = graph.firsts(graph.network.routers());
+    let stage = watch::stage("paths to intermediate routers", vias.len() as u64);
+    let walk = |walk: &mut Walk, &via: &RouterId| {
         stage.step();
         walk.restart(via);
         for &(src, bits) in starts.iter().filter(|(src, _)| *src != via) {
             walk.reach(src, PacketState { via: via.0, bits });
         }
-        let diverted: Vec<(usize, usize)> = (0..diversions.len())
-            .filter(|&place| diversions[place].0 != via)
-            .map(|place| {
-                let (at, arrival) = &diversions[place];
-                (place, walk.reach(*at, PacketState { via: via.0, bits: arrival.state.bits }))
+        let diverted: Vec<(usize, usize)> = diverted
+            .iter()
+            .filter(|(_, at)| *at != via)
+            .map(|&(place, at)| {
+                let bits = diversions[place].1.state.bits;
+                (place, walk.reach(at, PacketState { via: via.0, bits }))
             })
             .collect();
         walk.run(routing);
@@ -437,8 +491,9 @@ fn first_phase(
         }
         walk.arrivals()
     };
-    let vias = (0..graph.network.num_routers() as u32).into_par_iter().map(RouterId);
-    let arrivals = vias.map_init(|| Walk::new(graph), walk).collect();
+    let mut arrivals: Vec<Vec<Arrival>> = graph.network.routers().map(|_| Vec::new()).collect();
+    let found: Vec<Vec<Arrival>> = vias.par_iter().map_init(|| Walk::new(graph), walk).collect();
+    vias.iter().zip(found).for_each(|(via, found)| arrivals[via.index()] = found);
     (arrivals, first_hops)
 }
 
@@ -461,17 +516,22 @@ fn last_phase(
     arrivals: &[Vec<Arrival>],
     turns: &[Vec<Row>],
 ) -> Vec<(RouterId, Vec<RouterId>)> {
-    let stage = watch::stage("paths to destinations", ends.len() as u64);
+    let targets = graph.firsts(ends.iter().copied());
+    let stage = watch::stage("paths to destinations", targets.len() as u64);
     let walk = |walk: &mut Walk, &dst: &RouterId| {
         stage.step();
         walk.restart(dst);
         let mut sources = walk.enter(routing, ends);
         let mut turned = Vec::new();
         for via in graph.network.routers().filter(|&via| via != dst) {
-            for (place, arrival) in arrivals[via.index()].iter().enumerate() {
-                let index = walk.reach(via, arrival.state);
+            let first = graph.alike.first(via);
+            for (arrival, turns) in arrivals[first.index()].iter().zip(&turns[first.index()]) {
+                // Of what has come to the first of those that look alike this is the image: here the packet turns, too.
+                let turns_here = arrival.state.via == first.0;
+                let state = if turns_here { PacketState { via: via.0, ..arrival.state } } else { arrival.state };
+                let index = walk.reach(via, state);
                 sources.push((via, index));
-                turned.push((&turns[via.index()][place], index));
+                turned.push((turns, index));
             }
         }
         walk.run(routing);
@@ -481,7 +541,7 @@ fn last_phase(
         }
         (dst, walk.stuck(&sources))
     };
-    ends.par_iter().map_init(|| Walk::new(graph), walk).collect()
+    targets.par_iter().map_init(|| Walk::new(graph), walk).collect()
 }
 
 /// The channel dependency graph. A node is `port id * classes + class`.
@@ -491,6 +551,8 @@ struct Graph<'a> {
     words: usize,
     /// The router at the other end of each port; [`NOWHERE`] if that is a terminal.
     heads: Vec<u32>,
+    /// Which routers look alike. Until [`Graph::copy`], nodes are those of the first of these.
+    alike: Alike,
     /// For each node, the nodes at the receiving router that wait behind it.
     rows: Rows,
     /// The nodes that some packet uses, whether or not anything waits behind them.
@@ -498,7 +560,8 @@ struct Graph<'a> {
 }
 
 impl<'a> Graph<'a> {
-    fn new(network: &'a Network, classes: usize) -> Self {
+    fn new(network: &'a Network, routing: &dyn Routing, alike: Alike) -> Self {
+        let classes = routing.classes() as usize;
         let words = (network.radix() * classes).div_ceil(64);
         let nodes = network.ports().len() * classes;
         let head = |port: &Port| match port.peer {
@@ -506,7 +569,28 @@ impl<'a> Graph<'a> {
             Peer::Terminal(_) => NOWHERE,
         };
         let heads = network.ports().iter().map(head).collect();
-        Self { network, classes, words, heads, rows: Rows::new(nodes, words), used: Row::new(nodes.div_ceil(64)) }
+        let (rows, used) = (Rows::new(nodes, words), Row::new(nodes.div_ceil(64)));
+        Self { network, classes, words, heads, alike, rows, used }
+    }
+
+    /// Those of some routers that look like none before them.
+    fn firsts(&self, routers: impl Iterator<Item = RouterId>) -> Vec<RouterId> {
+        routers.filter(|&router| self.alike.is_first(router)).collect()
+    }
+
+    /// Gives every router what was found of the first that it looks like.
+    fn copy(&self) {
+        for router in self.network.routers().filter(|&router| !self.alike.is_first(router)) {
+            let [from, to] =
+                [self.alike.first(router), router].map(|router| self.network.port_base(router) as usize * self.classes);
+            for node in 0..self.network.radix_of(router) * self.classes {
+                let rows = self.rows.row(to + node).iter().zip(self.rows.row(from + node));
+                rows.for_each(|(to, from)| add(to, from.load(Ordering::Relaxed)));
+                if self.used.has(from + node) {
+                    self.used.insert(to + node);
+                }
+            }
+        }
     }
 
     fn nodes(&self) -> usize {
@@ -518,7 +602,7 @@ impl<'a> Graph<'a> {
     }
 
     fn node(&self, at: RouterId, hop: &Move) -> u32 {
-        self.network.port_base(at) * self.classes as u32 + self.bit(hop) as u32
+        self.network.port_base(self.alike.first(at)) * self.classes as u32 + self.bit(hop) as u32
     }
 
     /// The router that a node leads to, a link between routers.
@@ -530,7 +614,9 @@ impl<'a> Graph<'a> {
     fn arrived_on(&self, at: RouterId, bit: usize) -> u32 {
         let port = &self.network.ports()[self.network.port_base(at) as usize + bit / self.classes];
         let Peer::Port(peer) = port.peer else { unreachable!("packets arrive from routers") };
-        (peer.index() * self.classes + bit % self.classes) as u32
+        let (from, local) = self.network.local_port(peer);
+        let peer = self.network.port_base(self.alike.first(from)) + local;
+        peer * self.classes as u32 + (bit % self.classes) as u32
     }
 
     /// The bit of a row of arrivals that stands for a node.
@@ -846,7 +932,7 @@ impl<'g, 'n> Walk<'g, 'n> {
             if turned.is_empty() {
                 continue;
             }
-            let mut found = found[at.index()].lock().expect("no thread panics");
+            let mut found = found[self.graph.alike.first(at).index()].lock().expect("no thread panics");
             for state in &turned {
                 let row = found.entry(state.bits).or_insert_with(|| Row::new(self.graph.words));
                 back.of(index).for_each(|node| row.insert(self.graph.arrival_bit(node)));
@@ -932,6 +1018,8 @@ impl Back {
 
 #[cfg(test)]
 mod tests {
+    use super::super::twophase::Options;
+    use super::super::{Min, TableMinimal, TwoPhase};
     use super::*;
     use crate::{routing, topology};
 
@@ -1027,6 +1115,96 @@ mod tests {
             let proof = verify(&network, name, &routing, None).expect("fits");
             assert_eq!((proof.channels, proof.dependencies), (channels, dependencies), "{spec} {name}");
         }
+    }
+
+    /// Detours in flight, two phases, one phase; and cycles, where all classes share a VC.
+    #[test]
+    fn what_is_found_from_one_of_all_routers_that_look_alike_is_what_is_found_from_all() {
+        for (spec, kinds) in [
+            ("galaxyfly:n=1,q=13,a=3,p=1", 3),
+            ("galaxyfly:n=1,q=5,a=2,p=2", 1),
+            ("galaxyfly:n=4,q=5,a=2,p=1", 40),
+            ("slimfly:q=5,p=2", 10),
+            ("hypercube:4", 1),
+            ("torus:5x4", 1),
+            ("torus:2x3,p=2", 1),
+            ("faulty:links=2,seed=1(torus:4x3)", 12),
+            ("ring:20,degree=5", 20),
+            ("random-regular:24,degree=4,p=2", 24),
+            ("xgft:down=3x2,up=2", 4),
+            ("mesh:3x3", 9),
+        ] {
+            let network = topology::build(spec).expect(spec);
+            let ends = ends(&network);
+            let alike = || Alike::new(&network);
+            let found = alike();
+            assert_eq!(network.routers().filter(|&router| found.is_first(router)).count(), kinds, "{spec}");
+            let table = || TableMinimal::new(&network).expect("small");
+            let options = Options::default();
+            let tables = [
+                ("min", Some(AnyRouting::new(Min(table())))),
+                ("ugal-l", Some(AnyRouting::new(TwoPhase::<_, true>::new(table(), &network, options)))),
+                ("val", routing::build(&network, "val").ok()),
+                ("min", routing::build(&network, "min").ok()),
+                ("par", routing::build(&network, "par").ok()),
+            ];
+            let tables = tables.into_iter().filter_map(|(name, routing)| Some((name, routing?)));
+            for (name, routing) in tables.filter(|(_, routing)| routing.follows_ports()) {
+                for vcs in [1, 2, routing.classes()] {
+                    let merged = ClassMerger { routing: &routing, vcs };
+                    let [few, all] =
+                        [alike(), Alike::none(&network)].map(|alike| acyclic_with(&network, &merged, &ends, alike));
+                    let what = format!("{spec} {name} {vcs}");
+                    let rows = |graph: &Graph| -> Vec<Vec<u32>> {
+                        (0..graph.nodes()).map(|node| graph.successors(node)).collect()
+                    };
+                    assert!(rows(&few.0) == rows(&all.0), "{what}");
+                    assert!(few.0.used.bits().eq(all.0.used.bits()), "{what}");
+                    assert_eq!((few.1.dependencies, &few.1.cycle), (all.1.dependencies, &all.1.cycle), "{what}");
+                    assert!(few.1.stuck.iter().chain(&all.1.stuck).all(|(_, sources)| sources.is_empty()), "{what}");
+                }
+            }
+        }
+    }
+
+    /// In a ring of 8, a packet that has three routers left to go upwards has no output.
+    struct Holes<'r>(&'r AnyRouting);
+
+    impl Routing for Holes<'_> {
+        fn classes(&self) -> u32 {
+            self.0.classes()
+        }
+
+        fn moves(&self, at: RouterId, state: PacketState, dst: RouterId, out: &mut Vec<Move>) {
+            if (dst.0 + 8 - at.0) % 8 != 3 {
+                self.0.moves(at, state, dst, out);
+            }
+        }
+
+        fn start<V: View>(&self, _src: RouterId, _dst: RouterId, _view: &V, _rng: &mut Rng) -> PacketState {
+            unreachable!("this routing is proved, not run")
+        }
+
+        fn choose<V: View>(&self, _at: RouterId, _s: PacketState, _d: RouterId, _view: &V, _rng: &mut Rng) -> Move {
+            unreachable!("this routing is proved, not run")
+        }
+
+        fn follows_ports(&self) -> bool {
+            true
+        }
+    }
+
+    #[test]
+    fn all_pairs_that_are_not_served_are_listed_where_routers_look_alike() {
+        let network = topology::build("torus:8").expect("a ring");
+        let table = TableMinimal::new(&network).expect("small");
+        let proof = prove(&network, "holes", &Holes(&AnyRouting::new(Min(table))));
+        // Those three steps away, and those four steps away that come there.
+        assert!(proof.unserved_pairs >= 8, "{}", proof.unserved_pairs);
+        assert_eq!(proof.unserved_pairs % 8, 0);
+        assert_eq!(proof.unserved_examples.len(), proof.unserved_pairs.min(10));
+        let targets: BTreeSet<u32> = proof.unserved_examples.iter().map(|pair| pair.1).collect();
+        assert!(targets.len() > 1);
     }
 
     #[test]

@@ -45,6 +45,28 @@ impl Matrix {
         (0..).map(RouterId).zip(column).filter(move |&(source, flits)| source != target && flits > 0.0)
     }
 
+    /// True if every router sends as much to every other one.
+    pub fn is_even(&self) -> bool {
+        let each = self.flits.get(1);
+        (0..self.routers).all(|source| {
+            let row = &self.flits[source * self.routers..][..self.routers];
+            row.iter().enumerate().all(|(target, flits)| target == source || Some(flits) == each)
+        })
+    }
+
+    /// What each of some targets gets from every router, target by target; nothing from itself. Those that are side by side
+    /// share lines of memory, which a look at one column after the other would read once for each.
+    pub fn columns(&self, targets: &[RouterId]) -> Vec<Vec<f64>> {
+        let mut columns = vec![vec![0.0; self.routers]; targets.len()];
+        for source in 0..self.routers {
+            let row = &self.flits[source * self.routers..][..self.routers];
+            for (column, target) in columns.iter_mut().zip(targets).filter(|(_, target)| target.index() != source) {
+                column[source] = row[target.index()];
+            }
+        }
+        columns
+    }
+
     /// (source, all that it sends to others), for those that send.
     pub fn sources(&self) -> impl Iterator<Item = (RouterId, f64)> + '_ {
         let all = (0..self.routers as u32).map(RouterId);
