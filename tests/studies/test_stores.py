@@ -641,6 +641,19 @@ def test_small_parts_are_merged_and_nothing_is_lost(folder: Path, monkeypatch: p
         assert unreadable == 3 - len(whole) >= 2
 
 
+def test_results_of_some_points_are_read_alone(store: Path) -> None:
+    """Two of the results stand in the ledger still, the others in a part."""
+    with Ledger(store, create=False) as ledger:
+        every = {row["key"]: row for row in ledger.rows()}
+        assert len(every) == 12
+        loose = {key for (key,) in ledger._db.execute("SELECT key FROM points WHERE result IS NOT NULL")}
+        assert len(loose) == 2
+        for asked in (loose, set(every) - loose, {min(loose), min(set(every) - loose)}, set()):
+            found = ledger.rows(asked | {"none"})
+            assert {row["key"] for row in found} == asked
+            assert all(row == every[row["key"]] for row in found)
+
+
 def test_results_that_others_recorded_are_stored_once_and_by_position(folder: Path) -> None:
     """Python 3.12 warns of numbered placeholders that are filled from a sequence."""
     entry = {"key": "k", "point": "{}", "result": {}, "wall_s": 1.0, "finished": "now", "version": "0", "host": "h"}

@@ -659,7 +659,7 @@ class Funnel:
             raise InterruptionError
         wanted = {key: point.key for point in points for key in point.keys}
         found: dict[str, dict[str, Any]] = {}
-        for row in self._ledger.rows():
+        for row in self._ledger.rows(wanted.keys()):
             if (key := wanted.get(row["key"])) is not None and key not in found:
                 found[key] = json.loads(row["result"])
         reasons = progress.skipped | progress.failed

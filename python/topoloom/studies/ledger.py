@@ -14,6 +14,7 @@ import socket
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -453,45 +454,50 @@ class Ledger:
         known = self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'contents'").fetchone()
         return dict(self._db.execute("SELECT path, sha256 FROM contents").fetchall()) if known else {}
 
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self, keys: AbstractSet[str] | None = None) -> list[dict[str, Any]]:
         """Return all results, one row per point, as :func:`topoloom.studies.parquet.row` makes them.
 
         Unreadable results are left out, and noted.
+
+        Args:
+            keys: The only points whose results are read, by their keys; all unless given.
         """
         for attempt in range(ATTEMPTS):
             # Another run may merge a part into a new one while it is looked for.
-            rows, notes = self._all_rows()
+            rows, notes = self._all_rows(keys)
             if not any(repair.MISSING in note for note in notes) or attempt == ATTEMPTS - 1:
                 break
         self.notes += notes
         return sorted(rows, key=lambda row: row["finished"])
 
-    def _all_rows(self) -> tuple[list[dict[str, Any]], list[str]]:
-        """Return all rows, of one moment of the ledger, and what does not read."""
+    def _all_rows(self, keys: AbstractSet[str] | None) -> tuple[list[dict[str, Any]], list[str]]:
+        """Return all rows, or those with these keys, of one moment of the ledger, and what does not read."""
         self._db.execute("BEGIN")
         try:
-            loose, unreadable = self._loose_rows()
+            loose, unreadable = self._loose_rows(keys)
             names = self._part_names()
         finally:
             self._db.execute("ROLLBACK")
-        found, notes = self._read_parts(names)
+        found, notes = self._read_parts(names, keys)
         # Parts that the ledger does not know yet, or no longer: what they hold is the same wherever it stands.
         unknown = [
             path.name for path in _children(self.folder / PARTS) if repair.is_part(path) and path.name not in names
         ]
-        found = [*self._read_parts(unknown)[0], *found]
+        found = [*self._read_parts(unknown, keys)[0], *found]
         rows = {row["key"]: row for row in [*found, *loose]}
         if unreadable:
             notes.append(f"{unreadable} results in {self.folder / FILE} do not read; the next run does them again")
         return list(rows.values()), notes
 
-    def _read_parts(self, names: Iterable[str]) -> tuple[list[dict[str, Any]], list[str]]:
-        """Return the rows of parts, and what does not read."""
+    def _read_parts(
+        self, names: Iterable[str], keys: AbstractSet[str] | None = None
+    ) -> tuple[list[dict[str, Any]], list[str]]:
+        """Return the rows of parts, or those with these keys, and what does not read."""
         rows, notes = [], []
         for name in names:
             path = self.folder / PARTS / name
             try:
-                rows += parquet.read(path)
+                rows += parquet.read(path, keys)
             except FileNotFoundError:
                 notes.append(self._lost_part(name, repair.MISSING))
             except parquet.DamagedError as error:
@@ -503,9 +509,13 @@ class Ledger:
         part, lost = self.folder / PARTS / name, f"the results of {count} points are left out"
         return f"{part} does not read ({why}): {lost}, and the next run does them again"
 
-    def _loose_rows(self) -> tuple[list[dict[str, Any]], int]:
-        """Return the results that are still in SQLite, and how many of them are unreadable."""
-        rows = self._db.execute(f"SELECT {repair.LOOSE} FROM points WHERE result IS NOT NULL").fetchall()
+    def _loose_rows(self, keys: AbstractSet[str] | None = None) -> tuple[list[dict[str, Any]], int]:
+        """Return the results that are still in SQLite, or those with these keys, and how many do not read."""
+        loose = f"SELECT {repair.LOOSE} FROM points WHERE result IS NOT NULL"
+        if keys is None:
+            rows = self._db.execute(loose).fetchall()
+        else:
+            rows = [row for key in keys for row in self._db.execute(f"{loose} AND key = ?", (key,))]
         whole = [made for row in rows if (made := repair.loose_row(row)) is not None]
         return whole, len(rows) - len(whole)
 

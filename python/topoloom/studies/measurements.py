@@ -333,6 +333,8 @@ def _facts(point: Question) -> Result:
 def _floor(point: Question) -> Result:
     told = network(point.spec).layout(**point.options).to_dict()
     told["cabinet_count"] = len(told.pop("cabinets"))
+    # Of a large network these alone take megabytes; `topoloom layout` lists them.
+    told["bundle_count"] = len(told.pop("bundles"))
     return told
 
 
