@@ -112,3 +112,43 @@ fn image(network: &Network, from: RouterId, to: RouterId) -> Option<Vec<RouterId
     }
     (found == image.len()).then_some(image)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network::{GraphAlone, LinkClass, NetworkBuilder};
+
+    /// A ring of four routers, the first port of each to the next one, with further links between (router, rank).
+    fn ring(classes: [LinkClass; 4], more: &[[(u32, u32); 2]], terminals: &[u32]) -> Network {
+        let mut builder = NetworkBuilder::new(4);
+        terminals.iter().for_each(|&router| builder.terminal(router));
+        for (router, class) in (0..).zip(classes) {
+            builder.ranked_link((router, 1), ((router + 1) % 4, 2), class);
+        }
+        more.iter().for_each(|&[a, b]| builder.ranked_link(a, b, LinkClass::Local));
+        builder.build("ring of four".to_owned(), "test", Box::new(GraphAlone)).expect("one piece")
+    }
+
+    #[test]
+    fn routers_are_alike_if_all_links_and_terminals_and_their_ports_are() {
+        let (local, mixed) = ([LinkClass::Local; 4], [LinkClass::Local, LinkClass::Global].repeat(2));
+        let mixed = [mixed[0], mixed[1], mixed[2], mixed[3]];
+        let straight = [[(0, 3), (2, 3)], [(0, 4), (2, 4)], [(1, 3), (3, 3)], [(1, 4), (3, 4)]];
+        let crossed = [[(0, 3), (2, 3)], [(0, 4), (2, 4)], [(1, 3), (3, 4)], [(1, 4), (3, 3)]];
+        for (network, expected) in [
+            (ring(local, &[], &[]), [0, 0, 0, 0]),
+            (ring(local, &[], &[0, 1, 2, 3]), [0, 0, 0, 0]),
+            (ring(local, &[], &[0, 2]), [0, 1, 0, 1]),
+            (ring(local, &[], &[0]), [0, 1, 2, 3]),
+            (ring(mixed, &[], &[]), [0, 1, 0, 1]),
+            (ring(local, &[[(0, 3), (2, 3)]], &[]), [0, 1, 0, 1]),
+            (ring(local, &straight, &[]), [0, 0, 0, 0]),
+            (ring(local, &crossed, &[]), [0, 1, 0, 1]),
+        ] {
+            let alike = Alike::new(&network);
+            let first = network.routers().map(|router| alike.first(router).0);
+            assert_eq!(first.collect::<Vec<_>>(), expected);
+            assert_eq!(alike.is_none(), expected == [0, 1, 2, 3]);
+        }
+    }
+}
