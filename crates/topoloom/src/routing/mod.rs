@@ -650,7 +650,7 @@ pub trait Minimal: Send + Sync {
     fn expect(&self, _at: RouterId, _target: RouterId) {}
 
     /// The output of the first hop from `at` to another router `target`, if neither it nor the initial bits are drawn.
-    /// `None` only costs time.
+    /// `None` costs time, and what is drawn after it may be another.
     #[inline(always)]
     fn only_output(&self, _at: RouterId, _target: RouterId) -> Option<u16> {
         None

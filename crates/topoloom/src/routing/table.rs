@@ -20,6 +20,10 @@ const SEVERAL: u16 = u16::MAX;
 /// Routers up to which a table of only next hops is made: it takes 128 MB.
 const MOST_ROWS: usize = 8192;
 
+/// Routers up to which decisions ask for an only output before they draw. What they draw after that depends on the answer:
+/// on larger networks they have never been told, and their results stay as they were.
+const MOST_TOLD: usize = 4096;
+
 /// Next hops towards every router, with the distances.
 pub struct TableMinimal {
     routers: usize,
@@ -232,6 +236,9 @@ impl Minimal for TableMinimal {
 
     #[inline(always)]
     fn only_output(&self, at: RouterId, target: RouterId) -> Option<u16> {
+        if self.routers > MOST_TOLD {
+            return None;
+        }
         self.quick(at, target)
     }
 
