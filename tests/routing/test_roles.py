@@ -99,6 +99,16 @@ def test_the_table_names_every_family_with_its_routing():
     assert told == {family: f"`{in_role('adaptive', family)}`" for family in families}
 
 
+@pytest.mark.parametrize("spec", [case[1] for case in CASES])
+def test_a_cluster_runs_what_is_adaptive_on_its_fabric(spec):
+    cluster = _core.Network(f"cluster:hosts=3,host=cray-ex,fabric=({spec},rate=100G),attach=spread")
+    if spec.startswith("twin-torus"):
+        with pytest.raises(_core.TopoloomError, match="groups of packets of its own"):
+            _core.Routing(cluster, "hosts:fabric=adaptive")
+    else:
+        assert _core.Routing(cluster, "hosts:fabric=adaptive").verify()["deadlock_free"]
+
+
 LONG = (
     "torus:4x4x4,p=2", "twin-torus:4x2x2x2", "random-regular:64,degree=6,seed=1,p=3", "mesh:4x4x4,p=2",
     "galaxyfly:n=6,q=5,a=1,p=3",

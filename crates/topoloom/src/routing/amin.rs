@@ -81,7 +81,7 @@ fn least(outputs: &[u16], first: u32, measure: impl Fn(u32) -> u32) -> u16 {
     let last = outputs.len().checked_sub(1).expect("there is a path to every destination");
     let best = if last < FEW {
         // Some twice: how many there are is often mispredicted.
-        std::array::from_fn::<_, FEW, _>(|place| key(place.min(last))).into_iter().min()
+        Some(key(0).min(key(last.min(1))).min(key(last.min(2)).min(key(last))))
     } else {
         (0..=last).map(key).min()
     };

@@ -807,6 +807,12 @@ mod tests {
             ("hosts=9,host=cray-ex,fabric=(dragonfly:a=2,h=2,p=4,g=5,rate=200G),attach=block", "hosts:fabric=val"),
             ("hosts=9,host=cray-ex,fabric=(dragonfly:a=2,h=2,p=4,g=5,rate=200G),attach=spread", "hosts:fabric=par"),
             (
+                "hosts=6,host=leonardo,fabric=(dragonfly-plus:leaf=2,spine=2,p=4,h=2,g=3,rate=200G),attach=block",
+                "hosts:fabric=par",
+            ),
+            ("hosts=9,host=cray-ex,fabric=(hyperx:3x3,p=4,rate=200G),attach=block", "hosts:fabric=par"),
+            ("hosts=18,host=cray-ex,fabric=(slimfly:q=3,p=4,rate=200G),attach=block", "hosts:fabric=par"),
+            (
                 "hosts=4,host=cray-ex,fabric=(hyperx:3x3,p=2,rate=200G),attach=plane,planes=2",
                 "hosts:nic=spread,fabric=(ugal-l:bias=2)",
             ),
@@ -840,6 +846,10 @@ mod tests {
                 "hosts:nic=spread,fabric=ugal-l",
             ),
             ("hosts=4,host=hgx-h100,fabric=(clos:radix=4,levels=2,rate=400G)", "hosts:nic=rail,fabric=anca"),
+            (
+                "hosts=6,host=leonardo,fabric=(dragonfly-plus:leaf=2,spine=2,p=4,h=2,g=3,rate=200G),attach=block",
+                "hosts:fabric=par",
+            ),
         ] {
             let network = network(rest);
             let built = build(&network, routing).expect(routing);

@@ -236,9 +236,11 @@ pub struct Late<M> {
 }
 
 /// The packet is at its source.
-const FIRST: u32 = 1 << 31;
+const FIRST: u32 = 1;
 /// It is at the second router of the minimal path: the decision is open again.
-const OPEN: u32 = 1 << 30;
+const OPEN: u32 = 2;
+/// Bits below those of `ugal-l`: as few as these leave room for what carries a packet further, such as a cluster.
+const FLAGS: u32 = 2;
 
 impl<M: Minimal> Late<M> {
     /// True if a detour may pay.
@@ -249,20 +251,26 @@ impl<M: Minimal> Late<M> {
             || self.links.as_ref().is_some_and(|links| links.are_crowded(at, dst, view))
     }
 
-    /// The state of `ugal-l`.
+    /// The state of `ugal-l`. Its bits may all be set, and stay so.
     #[inline(always)]
     fn inner(state: PacketState) -> PacketState {
-        PacketState { bits: state.bits & !(FIRST | OPEN), ..state }
+        PacketState { bits: (state.bits.cast_signed() >> FLAGS).cast_unsigned(), ..state }
+    }
+
+    /// The state of this routing for one of `ugal-l`.
+    #[inline(always)]
+    fn outer(state: PacketState, flags: u32) -> PacketState {
+        PacketState { bits: state.bits << FLAGS | flags, ..state }
     }
 
     /// The hop of `ugal-l` from `state` as one of this routing.
     #[inline(always)]
     fn shifted(state: PacketState, hop: Move) -> Move {
         if state.bits & FIRST == 0 {
-            return Move { class: hop.class + 1, ..hop };
+            return Move { class: hop.class + 1, next: Self::outer(hop.next, 0), ..hop };
         }
         let open = if hop.next.via == NO_VIA { OPEN } else { 0 };
-        Move { class: 0, next: PacketState { bits: hop.next.bits | open, ..hop.next }, ..hop }
+        Move { class: 0, next: Self::outer(hop.next, open), ..hop }
     }
 }
 
@@ -278,7 +286,7 @@ impl<M: Minimal> Routing for Late<M> {
     fn starts(&self, src: RouterId, dst: RouterId, out: &mut Vec<PacketState>) {
         let first = out.len();
         self.two.starts(src, dst, out);
-        out[first..].iter_mut().for_each(|state| state.bits |= FIRST);
+        out[first..].iter_mut().for_each(|state| *state = Self::outer(*state, FIRST));
     }
 
     fn moves(&self, at: RouterId, state: PacketState, dst: RouterId, out: &mut Vec<Move>) {
@@ -298,7 +306,7 @@ impl<M: Minimal> Routing for Late<M> {
             *rng = stream;
             state = PacketState::direct(self.two.minimal().begin(rng));
         }
-        PacketState { bits: state.bits | FIRST, ..state }
+        Self::outer(state, FIRST)
     }
 
     #[inline(always)]
@@ -330,7 +338,8 @@ impl<M: Minimal> Routing for Late<M> {
 
     fn diverts(&self, _at: RouterId, state: PacketState, _dst: RouterId, out: &mut Vec<PacketState>) {
         if state.bits & OPEN != 0 {
-            out.extend(self.two.minimal().begins().into_iter().map(|bits| PacketState { via: ANY_VIA, bits }));
+            let detour = |bits| Self::outer(PacketState { via: ANY_VIA, bits }, 0);
+            out.extend(self.two.minimal().begins().into_iter().map(detour));
         }
     }
 }

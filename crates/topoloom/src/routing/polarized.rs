@@ -248,7 +248,15 @@ impl PolarizedRouting {
     /// The same by the links' bits.
     #[inline(always)]
     fn best_of<V: View>(&self, gains: Gains, links: &[(u16, RouterId)], view: &V, rng: &mut Rng) -> Option<u16> {
-        let (turns, most, [first, others]) = (Turns::new(rng), gains.most(), gains.split());
+        let (most, [first, others]) = (gains.most(), gains.split());
+        if first.all().is_power_of_two() {
+            let port = links[first.all().trailing_zeros() as usize].0;
+            if others.all() == 0 || view.queue(port.into()) < self.penalties[1] {
+                // No other hop is as good: there is nothing to draw.
+                return Some(port);
+            }
+        }
+        let turns = Turns::new(rng);
         // By gain; a fourth, which no hop has, spares a check of the index.
         let penalties: [u32; 4] = std::array::from_fn(|gain| self.penalties[most.saturating_sub(gain)]);
         let (all, mut best) = (gains.all(), Best::NONE);
