@@ -595,6 +595,12 @@ def test_what_is_named_twice_counts_once():
     assert (question.traffic, question.apps, question.criteria) == (("uniform",), ("alltoall",), ("cost",))
 
 
+def test_a_key_is_written_in_one_way(tmp_path):
+    (tmp_path / "q.toml").write_text("terminals = 16\nradix = 6\nmax-diameter = 3\nmax_diameter = 4\n")
+    with pytest.raises(TopoloomError, match="max-diameter is given twice, with a dash and without"):
+        topoloom.design(tmp_path / "q.toml")
+
+
 def test_applications_run_on_hosts_and_throughput_is_that_of_the_network(tmp_path):
     asked = {
         "terminals": (64, 70),

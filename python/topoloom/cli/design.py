@@ -128,7 +128,7 @@ def design(
         "hosts": hosts,
         "layout": layout or None, "prices": prices or None,
     }  # fmt: skip
-    values = {} if question is None else {k.replace("-", "_"): v for k, v in read_question(question).items()}
+    values = {} if question is None else read_question(question)
     asked = make_question(values | {name: value for name, value in given.items() if value is not None})
     check_writable(out, REPORT, force=force)
     folder = store or (Path(STORE) if out is None else out.with_name(f"{out.name}.store"))

@@ -167,7 +167,7 @@ def design(path: str | Path | None = None, *, store: str | Path | None = None, *
     True
     """
     values = {} if path is None else read_question(path)
-    question = make_question({key.replace("-", "_"): value for key, value in values.items()} | asked)
+    question = make_question(values | asked)
     if store is not None:
         return answer(question, Path(store))
     with TemporaryDirectory() as folder:

@@ -270,7 +270,7 @@ def read_question(path: str | Path) -> dict[str, Any]:
         path: The file.
 
     Raises:
-        TopoloomError: A file that cannot be read.
+        TopoloomError: A file that cannot be read, or a key that is written in both ways.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -278,7 +278,13 @@ def read_question(path: str | Path) -> dict[str, Any]:
     ...     read_question(f"{folder}/own.toml")
     {'terminals': 1000, 'radix': 32}
     """
-    return parse_toml(str(path), read_text(str(path), "the question"))
+    values: dict[str, Any] = {}
+    for key, value in parse_toml(str(path), read_text(str(path), "the question")).items():
+        name = key.replace("-", "_")
+        if name in values:
+            raise TopoloomError(f"{path}: {name.replace('_', '-')} is given twice, with a dash and without")
+        values[name] = value
+    return values
 
 
 def amount(value: Any, units: Mapping[str, float], wanted: str) -> float:
