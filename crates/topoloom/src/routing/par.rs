@@ -254,7 +254,7 @@ impl<M: Minimal> Late<M> {
     /// The state of `ugal-l`. Its bits may all be set, and stay so.
     #[inline(always)]
     fn inner(state: PacketState) -> PacketState {
-        PacketState { bits: (state.bits.cast_signed() >> FLAGS).cast_unsigned(), ..state }
+        PacketState { bits: (state.bits as i32 >> FLAGS) as u32, ..state }
     }
 
     /// The state of this routing for one of `ugal-l`.
