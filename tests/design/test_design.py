@@ -357,6 +357,30 @@ def test_the_command(topoloom):
     assert "must be a number or a range" in topoloom("candidates", "--terminals", "a", "--radix", "12").err
 
 
+def test_a_network_whose_routers_no_switch_replaces_has_no_cost(topoloom):
+    """Switches of the list have 128 ports at most: such a network comes last by cost, and never costs nothing."""
+    found = candidates(terminals=1000, radix=200, families="hyperx").sorted_by("cost", prices="400g")
+    costs = found.router_costs("400g")
+    assert all((usd == np.inf) == (own.radix > 128) for usd, own in zip(costs, found, strict=True))
+    assert costs == sorted(costs)
+    assert 0 < costs[0] < np.inf
+    large = ("candidates", "--terminals", "1000", "--radix", "200", "--families", "hyperx", "--prices", "400g")
+    told = topoloom(*large, "--each", "1", "--json").json()["shown"][0]
+    assert (told["radix"] > 128, told["routers_usd_per_terminal"]) == (True, None)
+    assert topoloom(*large, "--each", "1").out.splitlines()[2].endswith(" –")
+
+
+def test_an_order_by_cost_names_its_prices(topoloom):
+    asked = ("candidates", "--terminals", "256", "--radix", "16", "--families", "xgft", "--each", "2")
+    for order in (("--sort", "cost"), ("--pareto", "cost,beta")):
+        told = topoloom(*asked, *order).out
+        assert "routers $/terminal" in told
+        assert "Cost: prices edr-flex, of routers alone" in told
+        assert topoloom(*asked, *order, "--json").json()["prices"] == "edr-flex"
+    assert "Order by cost: prices edr-flex, of routers alone" in topoloom(*asked, "--sort", "cost", "--exact").out
+    assert "Cost" not in topoloom(*asked).out
+
+
 def test_what_falls_short_when_built_is_dropped(topoloom):
     """A Galaxyfly whose estimate is more than what is found."""
     asked = ("candidates", "--terminals", "300", "--radix", "12", "--families", "galaxyfly", "--each", "12")

@@ -1,6 +1,7 @@
 """``topoloom candidates``: every configuration for a number of terminals and ports."""
 
 from functools import partial
+from math import isfinite
 from typing import Annotated, Any
 
 import typer
@@ -69,7 +70,8 @@ def candidates(
         max_diameter=max_diameter,
         hosts=hosts,
     )
-    price_list(prices)
+    list_of_prices = price_list(prices).name
+    ranked = "cost" in (sort, *(pareto or "").split(","))
     kept = _kept(found, sort, pareto, layout, prices)
     shown = kept.best(each)
     rows = [_told(candidate, layout, prices, exact=exact) for candidate in shown]
@@ -78,13 +80,19 @@ def candidates(
         if len(rows) < len(shown):
             missing = f"{len(shown) - len(rows)} of the {len(shown)} that were built fall short of what is asked"
             say(f"{missing}; --each builds more")
-    elif prices:
+    elif prices or ranked:
         rows = _with_routers(rows, shown, prices)
     assumed = layout_assumptions(layout)
     if json:
-        print_json({"candidates": len(found), "unbeaten": len(kept), "layout_assumptions": assumed, "shown": rows})
+        counts = {"candidates": len(found), "unbeaten": len(kept), "layout_assumptions": assumed}
+        print_json(counts | ({"prices": list_of_prices} if prices or ranked else {}) | {"shown": rows})
         return
-    _print(rows, layout, prices, exact=exact)
+    _print(rows, layout, exact=exact)
+    if ranked or (prices and not exact):
+        ranks = "Order by cost" if exact else "Cost"
+        print_sentence(
+            f"{ranks}: prices {list_of_prices}, of routers alone, all as large as the largest of their network."
+        )
     if hosts:
         host = Hosting.read(hosts)
         per = f"{host.accelerators} accelerators and {counted(host.interfaces, 'interface', 'interfaces')}"
@@ -107,20 +115,21 @@ def _kept(found: Candidates, sort: str | None, pareto: str | None, layout: str, 
 def _with_routers(rows: list[dict[str, Any]], shown: Candidates, prices: str) -> list[dict[str, Any]]:
     """Return rows with what the routers of a terminal cost."""
     costs = shown.router_costs(prices)
-    return [row | {"routers_usd_per_terminal": usd} for row, usd in zip(rows, costs, strict=True)]
+    return [
+        row | {"routers_usd_per_terminal": usd if isfinite(usd) else None} for row, usd in zip(rows, costs, strict=True)
+    ]
 
 
-def _print(rows: list[dict[str, Any]], layout: str, prices: str, *, exact: bool) -> None:
+def _print(rows: list[dict[str, Any]], layout: str, *, exact: bool) -> None:
     """Print the table and what its values rest on."""
     titles = ["network", "terminals", "routers", "radix", "links", "ports", "diameter", "beta", "cable m/terminal"]
-    cost = ["$/terminal"] if exact else ["routers $/terminal"] if prices else []
+    priced = any("routers_usd_per_terminal" in row for row in rows)
+    cost = ["$/terminal"] if exact else ["routers $/terminal"] if priced else []
     print_table(titles + cost, [[row["spec"], *_cells(row)] for row in rows])
     if exact:
         print_assumptions(rows)
         return
     print_sentence(f"Cable: layout {layout or DEFAULT_LAYOUT}: {layout_assumptions(layout)}.")
-    if prices:
-        print_sentence(f"Cost: prices {prices}, of routers alone, all as large as the largest of their network.")
     if RackRule.read(layout) is None:
         say(f"cable is estimated in the layout rack only; --exact measures it in {layout}")
 
@@ -151,5 +160,7 @@ def _cells(row: dict[str, Any]) -> list[str]:
         f"{SIGNS[row[f'{key}_is']]}{row[key]:{form}}" for key, form in (("diameter", "d"), ("beta", ".2f"))
     )
     cost = [f"{row['cost_usd'] / row['terminals']:,.0f}"] if "cost_usd" in row else []
-    cost += [f"{row['routers_usd_per_terminal']:,.0f}"] if "routers_usd_per_terminal" in row else []
+    if "routers_usd_per_terminal" in row:
+        usd = row["routers_usd_per_terminal"]
+        cost.append("–" if usd is None else f"{usd:,.0f}")
     return [*counts, diameter, beta, cable, *cost]

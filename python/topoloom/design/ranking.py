@@ -1,6 +1,7 @@
 """Order among configurations that are not built: by what they are sorted, and which of them nothing beats."""
 
 from collections.abc import Callable, Mapping, Sequence
+from math import inf
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,8 @@ BLOCK = 1024
 def router_costs(found: Sequence["Candidate"], prices: str) -> Array:
     """Return the dollars of a terminal's share of the routers.
 
-    Where switches are bought whole, all routers of a network count as its largest one.
+    Where switches are bought whole, all routers of a network count as its largest one. They cost ∞ where the list has
+    no switch of so many ports.
 
     Args:
         found: The configurations.
@@ -42,7 +44,7 @@ def router_costs(found: Sequence["Candidate"], prices: str) -> Array:
         routers = [router.usd * own.routers + router.usd_per_port * own.ports for own in found]
     else:
         each = _core.router_costs(read_prices(prices), max((own.radix for own in found), default=0))
-        routers = [(each[own.radix] or 0.0) * own.routers for own in found]
+        routers = [inf if (usd := each[own.radix]) is None else usd * own.routers for own in found]
     return np.array([usd / own.terminals for usd, own in zip(routers, found, strict=True)], dtype=float)
 
 
