@@ -21,7 +21,7 @@ const SEVERAL: u16 = u16::MAX;
 const MOST_ROWS: usize = 8192;
 
 /// Routers up to which decisions ask for an only output before they draw. What they draw after that depends on the answer:
-/// on larger networks they have never been told, and their results stay as they were.
+/// on larger networks there has never been one, and their results stay as they were.
 const MOST_TOLD: usize = 4096;
 
 /// Next hops towards every router, with the distances.
