@@ -25,3 +25,10 @@ def test_a_line_counts_if_one_build_ran_it():
     assert [(file.path, file.lines, file.missing) for file in covered.from_lcov(LCOV + OTHER_BUILD)] == [
         ("/a.rs", 4, [4]), ("/b.rs", 1, [7])
     ]  # fmt: skip
+
+
+def test_a_file_and_the_copy_that_runs_count_once():
+    missing = {"python/topoloom/a.py": [1, 2, 3, 4], "target/coverage/python/topoloom/a.py": [3, 5]}
+    files = {path: {"summary": {"num_statements": 5}, "missing_lines": lines} for path, lines in missing.items()}
+    found = covered.from_coverage({"files": files})
+    assert [tuple(file) for file in found] == [("python/topoloom/a.py", 5, [3])]

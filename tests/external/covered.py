@@ -61,20 +61,25 @@ def of_python(tests: list[str], environment: dict[str, str]) -> list[File]:
     """Run Python's tests, and return what they cover."""
     report = OUT / "python.json"
     report.unlink(missing_ok=True)
+    # Examples in docstrings are those of the package that runs: of one name, pytest imports one file.
+    where = tests or [str(ROOT / "tests"), str(PACKAGE if PACKAGE.exists() else ROOT / "python")]
     subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-n", "auto", "--dist", "worksteal", "--cov=topoloom",
-         f"--cov-config={ROOT / 'tests/external/coverage.toml'}", f"--cov-report=json:{report}", *tests],
+         f"--cov-config={ROOT / 'tests/external/coverage.toml'}", f"--cov-report=json:{report}", *where],
         cwd=ROOT, env=environment, check=False,
     )  # fmt: skip
     return from_coverage(json.loads(report.read_text(encoding="utf-8")))
 
 
 def from_coverage(report: dict) -> list[File]:
-    """Return the files of a report of coverage.py."""
-    return [
-        File(path.replace("target/coverage/python/", "python/"), own["summary"]["num_statements"], own["missing_lines"])
-        for path, own in report["files"].items()
-    ]
+    """Return the files of a report of coverage.py, a file and its copy once: a line counts if one of them ran."""
+    found: dict[str, File] = {}
+    for path, own in report["files"].items():
+        name, missing = path.replace("target/coverage/python/", "python/"), own["missing_lines"]
+        if name in found:
+            missing = sorted(set(missing) & set(found[name].missing))
+        found[name] = File(name, own["summary"]["num_statements"], missing)
+    return list(found.values())
 
 
 def of_rust(environment: dict[str, str]) -> list[File]:
