@@ -553,6 +553,8 @@ def test_bounds_stand_for_what_networks_carry_that_are_too_large(monkeypatch):
         ({"apps": "alltoal"}, "unknown application 'alltoal' (did you mean 'alltoall'?)"),
         ({"apps": "chakra"}, "chakra: needs a FILE, as in chakra:step.0.et"),
         ({"apps": "goal:nothing.goal"}, "goal: nothing.goal: No such file or directory"),
+        ({"apps": "gpcnet"}, "app gpcnet repeats messages until other tasks are done, which the flow engine does not"),
+        ({"terminals": "50-60"}, "terminals is '50-60'; it must be"),
         ({"layout": "rck"}, "unknown preset 'rck' (did you mean 'rack'?)"),
         ({"prices": "nix"}, "unknown price list 'nix'"),
         ({"rate": "50G"}, "no price list has links of 50 Gb/s; there are lists of 25, 100, 200, 400, 800 Gb/s"),
@@ -593,6 +595,10 @@ def test_what_is_named_twice_counts_once():
     asked = ASKED | {"traffic": "uniform,uniform", "apps": ["alltoall", "alltoall"], "criteria": "cost,cost"}
     question = make_question(asked)
     assert (question.traffic, question.apps, question.criteria) == (("uniform",), ("alltoall",), ("cost",))
+
+
+def test_a_range_of_terminals_may_be_written_as_on_the_command_line():
+    assert make_question({"terminals": "50:60", "radix": 8}).terminals == (50, 60)
 
 
 def test_a_key_is_written_in_one_way(tmp_path):

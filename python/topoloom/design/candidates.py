@@ -5,6 +5,7 @@ diameter are closed forms, which `beta_is` and `diameter_is` qualify. Nothing is
 asked for.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
@@ -292,14 +293,17 @@ def terminal_range(terminals: Any) -> tuple[int, int]:
     """Return the least and the largest number of terminals, of one number or a pair.
 
     Args:
-        terminals: One number, to which a tenth is added for the largest; or the least and the largest.
+        terminals: One number, to which a tenth is added for the largest; or the least and the largest, also as in
+            ``"3000:3300"``.
 
     Raises:
         TopoloomError: It is neither, or out of range.
 
-    >>> terminal_range(1000)
-    (1000, 1100)
+    >>> terminal_range(1000), terminal_range("50:60")
+    ((1000, 1100), (50, 60))
     """
+    if isinstance(terminals, str) and (numbers := re.fullmatch(r"\s*(\d{1,18})\s*:\s*(\d{1,18})\s*", terminals)):
+        terminals = tuple(map(int, numbers.groups()))
     if isinstance(terminals, Integral) and not isinstance(terminals, bool):
         low = check_whole("terminals", terminals, 1, MOST_TERMINALS)
         return low, min(floor(low * (1 + SLACK)), MOST_TERMINALS)

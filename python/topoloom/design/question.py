@@ -18,6 +18,7 @@ from topoloom.simulation.option_types import U64, Options
 from topoloom.simulation.options import check_whole, checked, names_in
 from topoloom.simulation.roles import ROLES
 from topoloom.studies.mistakes import parse_toml
+from topoloom.workload import gpcnet
 
 LEAST_RADIX = 3
 """Routers of fewer ports form rings and chains alone, which leave nothing to choose."""
@@ -150,6 +151,11 @@ class Question(Options):
         for kind, name in names:
             _as_value_error(_core.Name, kind, name)
         for name in self.apps:
+            if _core.head(name) == gpcnet.NAME:
+                raise ValueError(
+                    f"app {name} repeats messages until other tasks are done, which the flow engine does not model; a "
+                    "design plays applications with that engine: leave it out, and give it to workload --engine cycle"
+                )
             if _core.head(name) in _from_files():
                 _as_value_error(_core.Workload, name, self.least_terminals)
         _as_value_error(price_list, self.prices)

@@ -125,7 +125,8 @@ impl RoutingInfo {
 /// [`Error::Routing`] names those that there are.
 pub fn find(name: &str) -> Result<&'static RoutingInfo> {
     let found = ROUTINGS.iter().copied().find(|info| info.name == name);
-    found.ok_or_else(|| Error::Routing(unknown("routing", name, ROUTINGS.iter().map(|info| info.name))))
+    let known = || ROUTINGS.iter().map(|info| info.name).chain(Roles::NAMES);
+    found.ok_or_else(|| Error::Routing(unknown("routing", name, known())))
 }
 
 /// Builds the routing that `text` (`name` or `name:key=value`) names, for `network`.
@@ -214,5 +215,11 @@ mod tests {
         }
         let unseen: Vec<&str> = ROUTINGS.iter().map(|info| info.name).filter(|name| !seen.contains(name)).collect();
         assert_eq!(unseen, ["table"]);
+    }
+
+    #[test]
+    fn a_mistyped_role_gets_a_hint() {
+        let sentence = find("adaptve").err().expect("it is mistyped").to_string();
+        assert!(sentence.contains("(did you mean 'adaptive'?)"), "{sentence}");
     }
 }

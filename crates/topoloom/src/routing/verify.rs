@@ -10,7 +10,7 @@
 //! Where packets turn at an intermediate router, what arrives there for it is joined with what leaves it for any
 //! destination, so the proof holds for any intermediate.
 //!
-//! Where a routing follows ports, routers that look alike ([`Alike`]) have the same dependencies by the numbers of their
+//! Where a routing follows ports, routers that look alike (`Alike`) have the same dependencies by the numbers of their
 //! ports: a permutation of routers that keeps these maps the packets that head for one target onto those that head for its
 //! image. The walk is then over one target of each kind. What it finds at any router is entered at the first that this one
 //! looks like, so that all targets have been seen from there, and is copied to the others in the end.

@@ -90,6 +90,9 @@ impl Roles {
     /// Those of a network of which nothing else is known.
     pub const ANY: Self = Self { minimal: "min", adaptive: "ugal-l" };
 
+    /// The names of the roles.
+    pub const NAMES: [&'static str; 2] = ["minimal", "adaptive"];
+
     /// Those of the family called `family`; networks of no family, such as those with failures, have [`Roles::ANY`].
     pub fn of(family: &str) -> Self {
         FAMILIES.iter().find(|known| known.name == family).map_or(Self::ANY, |known| known.roles)
