@@ -5,7 +5,7 @@ import random
 import pytest
 
 from topoloom.design.candidates import Candidate
-from topoloom.design.criteria import Criterion, Value
+from topoloom.design.criteria import FIXED, Criterion, Value, beats
 from topoloom.design.entrant import Entrant
 from topoloom.design.rounds import ALIKE, Rounds
 
@@ -127,3 +127,27 @@ def test_a_network_without_a_place_counts_as_its_bounds_estimate_and_beats_nothi
     field.measured = lambda own: {"good": [0.2, 0.2], "less": [0.4, 0.25]}[own.spec]
     assert field.play() == {"good", "less", "unseen"}
     assert field.simulated == ["good", "less"]
+
+
+@pytest.mark.parametrize(
+    ("cost", "power", "wins"),
+    [
+        (90.0, 100.0, True),
+        (99.0, 101.0, False),  # alike in both
+        (90.0, 101.0, True),  # better in one, alike in the other
+        (90.0, 103.0, False),  # worse in the other
+        (98.0, 100.0, False),  # alike up to the very end
+        (97.9, 102.0, True),
+    ],
+)
+def test_what_is_alike_neither_wins_nor_loses(cost, power, wins):
+    """Values that are not exact count as equal up to a fiftieth of the other's."""
+    one = [Value(value, value, value, "measured") for value in (cost, power)]
+    other = [Value.exact(100.0)] * 2
+    assert beats(one, other, FIXED[:2], 0.02) is wins
+
+
+def test_exact_values_differ_by_whatever_they_differ():
+    one, other = ([Value.exact(value)] for value in (99.999, 100.0))
+    assert beats(one, other, FIXED[:1], 0.02)
+    assert not beats(other, one, FIXED[:1], 0.02)

@@ -12,6 +12,7 @@ import pytest
 import topoloom
 from harness.paths import ROOT
 from oracles import floor
+from topoloom.layout.layouts import pack
 
 
 def cables_of(topoloom, path, *arguments):
@@ -345,3 +346,32 @@ def test_comparing_takes_prices_and_layouts(topoloom):
     outcome = topoloom(*arguments, "--prices", "edr-flx")
     assert outcome.status == 2
     assert "did you mean 'edr-flex'" in outcome.err
+
+
+def test_the_far_end_of_a_cable_has_its_cabinet():
+    """Of a terminal's cable that of the terminal, of another that of the second router."""
+    cables = list(topoloom.Layout(topoloom.network("hyperx:2x6,p=6"), "family").cables())
+    assert {cable.far is None for cable in cables} == {True, False}
+    for cable in cables:
+        assert cable.far_cabinet == (cable.terminal_cabinet if cable.far is None else cable.far.cabinet)
+    assert len({cable.far_cabinet for cable in cables}) > 1
+
+
+@pytest.mark.parametrize(("size", "cabinets"), [(1, 8), (3, 3), (4, 2), (7, 2), (8, 1), (9, 1)])
+def test_cabinets_of_a_partition_hold_all_routers(size, cabinets):
+    parts = pack(topoloom.network("mesh:4x2"), f"cabinet=metis:{size}")
+    assert parts is not None
+    assert len(parts) == 8
+    assert sorted(set(parts)) == list(range(cabinets))
+
+
+@pytest.mark.parametrize("write", ["write_cables", "write_bill", "draw"])
+def test_what_is_written_replaces_no_file_of_another_kind(write, tmp_path):
+    own = tmp_path / ("own.svg" if write == "draw" else "own.csv")
+    own.write_text("my notes", encoding="utf-8")
+    layout = topoloom.Layout(topoloom.network("mesh:2"))
+    with pytest.raises(topoloom.TopoloomError, match=own.name):
+        getattr(layout, write)(own)
+    assert own.read_text(encoding="utf-8") == "my notes"
+    getattr(layout, write)(own, force=True)
+    assert own.read_text(encoding="utf-8") != "my notes"

@@ -648,7 +648,7 @@ mod tests {
             ("cluster:hosts=4,fabric=(mesh:4,rate=1G),planes=2", "planes is for attach=plane; attach is rail"),
             (
                 "cluster:hosts=4,fabric=(mesh:4,rate=1G),attach=plane,planes=2",
-                "planes is 2, but host plain has 1 interfaces",
+                "planes is 2, but host plain has 1 interface",
             ),
             (
                 "cluster:hosts=1,fabric=(mesh:1,p=4,rate=1G),attach=dual-tor",
