@@ -14,11 +14,12 @@ import re
 import secrets
 import stat
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
 from io import BytesIO
+from itertools import combinations
 from pathlib import Path
 from typing import BinaryIO
 
@@ -275,6 +276,23 @@ def check_writable(path: Path | None, kind: Kind, *, force: bool = False) -> Non
             beside, file = _beside(target)
             file.close()
             beside.unlink()
+
+
+def check_apart(files: Mapping[str, Path | None]) -> None:
+    """Reject files of which one would overwrite another; None stands for one that is not asked for.
+
+    Args:
+        files: The files by the options that name them.
+
+    Raises:
+        TopoloomError: Two options name the same file.
+
+    >>> check_apart({"--cables": Path("cables.csv"), "--bill": None})
+    """
+    given = [(name, path) for name, path in files.items() if path is not None and not _is_stream(path)]
+    for (one, path), (other, again) in combinations(given, 2):
+        if path.resolve() == again.resolve() or (path.exists() and again.exists() and path.samefile(again)):
+            raise TopoloomError(f"{one} and {other} are the same file, {again}; what is in it would be lost")
 
 
 def write_file(path: str | Path, data: str | bytes, kind: Kind, *, force: bool = False) -> None:

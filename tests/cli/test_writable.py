@@ -209,3 +209,24 @@ def topoloom_names() -> list[str]:
     from topoloom.papers import names  # noqa: PLC0415 - the fixture has the package's name
 
     return list(names())
+
+
+@pytest.mark.parametrize(
+    ("command", "one", "other"),
+    [
+        (["layout", "mesh:2x2"], "--cables", "--bill"),
+        (["layout", "mesh:2x2"], "--bill", "--plot"),
+        (["show", "mesh:2x2"], "--edges", "--plot"),
+        (["workload", "mesh:2x2", "--app", "alltoall"], "--out", "--plot"),
+        (["workload", "mesh:2x2", "--app", "alltoall"], "--table", "--timeline"),
+        (["workload", "mesh:2x2", "--app", "alltoall"], "--timeline", "--goal"),
+        (["calibrate"], "--out", "--predictions"),
+    ],
+)
+@pytest.mark.parametrize("forced", [[], ["--force"]])
+def test_two_outputs_do_not_share_a_file(command, one, other, forced, topoloom, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    found = topoloom(*command, one, "x.csv", other, "./x.csv", *forced)
+    assert found.status == 2
+    assert f"{one} and {other} are the same file, x.csv; what is in it would be lost" in found.err
+    assert not any(tmp_path.iterdir())

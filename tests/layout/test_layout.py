@@ -12,6 +12,7 @@ import pytest
 import topoloom
 from harness.paths import ROOT
 from oracles import floor
+from topoloom import _core as topoloom_core
 from topoloom.layout.layouts import pack
 
 
@@ -375,3 +376,17 @@ def test_what_is_written_replaces_no_file_of_another_kind(write, tmp_path):
     assert own.read_text(encoding="utf-8") == "my notes"
     getattr(layout, write)(own, force=True)
     assert own.read_text(encoding="utf-8") != "my notes"
+
+
+def test_own_prices_do_not_go_by_the_name_of_other_ones(topoloom, tmp_path):
+    """Tables name the list: a copy of one that comes with the program is that list, a changed one is not."""
+    given = dict(topoloom_core.price_list("400g"))
+    copy, changed, named = (tmp_path / f"{name}.json" for name in ("copy", "changed", "named"))
+    copy.write_text(json.dumps(given), encoding="utf-8")
+    given["energy"] = {**given["energy"], "usd_per_kwh": 9.0}
+    changed.write_text(json.dumps(given), encoding="utf-8")
+    named.write_text(json.dumps({**given, "name": "mine"}), encoding="utf-8")
+    assert [topoloom("layout", "torus:4,p=2", "--prices", str(path)).status for path in (copy, named)] == [0, 0]
+    found = topoloom("layout", "torus:4,p=2", "--prices", str(changed))
+    assert found.status == 2
+    assert f"{changed}: its name is '400g', as of a list that comes with the program" in found.err

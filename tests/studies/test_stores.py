@@ -30,7 +30,7 @@ from topoloom.studies.worker import outcome_of
 Command = Callable[..., Outcome]
 
 SHORT = "options = {warmup = 10, measure = 50}"
-PRICES = json.dumps(_core.price_list(""))
+PRICES = json.dumps(_core.price_list("") | {"name": "own"})
 
 
 class Here:

@@ -153,6 +153,8 @@ SWEEP = 'name = "x"\n[[sweep]]\nnetworks = "mesh:2x2"\n'
     ("text", "words"),
     [
         ('name = "x"\n', "the key 'sweep' is missing"),
+        ('name = "x"\n[[sweep]]\nnetwork = "mesh:2x2"\n', "line 3: unknown key 'network' (did you mean 'networks'"),
+        ('nam = "x"\n[[sweep]]\nnetworks = "mesh:2x2"\n', "line 1: unknown key 'nam' (did you mean 'name'"),
         ('name = "x"\n[[sweep]]\nnetworks = "mesh:2x2"\nrouting = "min"\n', "line 4: unknown key 'routing' (did you"),
         ('name = "x"\nnmae = 1\n[[sweep]]\nnetworks = "mesh:2x2"\n', "line 2: unknown key 'nmae' (did you mean 'name'"),
         ('name = "x"\n[[sweep]]\nnetworks = "mesh:2x2"\n[[sweep]]\nkind = "facts"\n', "line 4: the key 'networks' is"),

@@ -11,7 +11,7 @@ from topoloom.cli import status
 from topoloom.cli.console import print_json, print_table, say
 from topoloom.cli.parameters import Force, Json
 from topoloom.cli.watching import watched
-from topoloom.files import CALIBRATION, PREDICTIONS, check_writable, write_file
+from topoloom.files import CALIBRATION, PREDICTIONS, check_apart, check_writable, write_file
 from topoloom.hardware.folders import calibrate_folder
 from topoloom.papers.paper import folder as papers_folder
 from topoloom.workload.options import Engine
@@ -53,13 +53,12 @@ def calibrate(
     json: Json = False,
 ) -> int:
     """Fit the costs of endpoints on point-to-point runs and on one and two nodes only; predict larger runs."""
+    check_apart({"--out": out, "--predictions": predictions})
     check_writable(out, CALIBRATION, force=force)
     check_writable(predictions, PREDICTIONS, force=force)
     counts = None if nodes is None else _counts(nodes)
     if counts is not None and predictions is None:
         raise TopoloomError("--nodes says what to predict; give --predictions FILE.csv too, or leave it out")
-    if out is not None and out == predictions:
-        raise TopoloomError(f"--out and --predictions are both {out}; give two files")
     here = folder or papers_folder() / "hardware"
     found = watched(lambda: calibrate_folder(here, engine), f"{here}: calibration")
     if out is not None:

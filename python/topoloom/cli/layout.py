@@ -10,7 +10,7 @@ from topoloom.cli.console import print_assumptions, print_json, print_table
 from topoloom.cli.networks import load_networks, tell_layout_notes
 from topoloom.cli.parameters import Force, Json, LayoutRules, Plot, Prices, Specs
 from topoloom.cli.watching import watched
-from topoloom.files import BILL, CABLES, check_writable
+from topoloom.files import BILL, CABLES, check_apart, check_writable
 from topoloom.layout.layouts import Layout
 from topoloom.network.facts import PARTS, facts_of
 from topoloom.plotting import draw_layouts
@@ -35,6 +35,7 @@ def layout(
     json: Json = False,
 ) -> None:
     """Lay networks out on the machine floor: cabinets, cables by length, cost and power in parts, side by side."""
+    check_apart({"--cables": cables, "--bill": bill, "--plot": plot})
     for option, path, kind in (("--cables", cables, CABLES), ("--bill", bill, BILL)):
         if path is not None and len(specs) != 1:
             raise TopoloomError(f"{option} takes one network; {len(specs)} are given")

@@ -1,16 +1,14 @@
 """``topoloom permute``: swap-and-randomize a machine that stands."""
 
-from itertools import combinations
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from topoloom._core import TopoloomError
 from topoloom.cli.console import print_json, print_table, say
 from topoloom.cli.parameters import Force, Json
 from topoloom.cli.watching import watched
-from topoloom.files import CABLING, MOVES, check_writable, write_file
+from topoloom.files import CABLING, MOVES, check_apart, check_writable, write_file
 from topoloom.network.permutation import permute_list
 
 
@@ -47,7 +45,7 @@ def permute(
     json: Json = False,
 ) -> int:
     """Permute the cables of an installed machine: shorter paths, no more cable, and the list of moves."""
-    _keep_apart({"CABLING.csv": cabling, "--out": out, "--after": after})
+    check_apart({"CABLING.csv": cabling, "--out": out, "--after": after})
     for path, kind in ((out, MOVES), (after, CABLING)):
         check_writable(path, kind, force=force)
     done = watched(
@@ -81,14 +79,6 @@ def _lowered(losses: list[str], keep: str | None, *, refused: bool) -> str:
         return told
     other = "" if keep else ", --method optimised --keep bandwidth searches for one that keeps it"
     return f"{told}; no plan is written: --allow-less-bandwidth accepts it{other}"
-
-
-def _keep_apart(files: dict[str, Path | None]) -> None:
-    """Reject an output that overwrites the list, and two tables in one file."""
-    given = [(name, path) for name, path in files.items() if path is not None]
-    for (one, path), (other, again) in combinations(given, 2):
-        if path.resolve() == again.resolve() or (path.exists() and again.exists() and path.samefile(again)):
-            raise TopoloomError(f"{one} and {other} are the same file, {again}; what is in it would be lost")
 
 
 def _print(told: dict[str, Any]) -> None:

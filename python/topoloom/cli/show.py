@@ -12,7 +12,7 @@ from topoloom.cli.console import print_assumptions, print_json, print_sentence, 
 from topoloom.cli.networks import load_networks, tell_layout_notes, tell_less_bandwidth
 from topoloom.cli.parameters import Fail, Force, Json, LayoutRules, Links, Plot, Prices, Specs, link_options
 from topoloom.cli.watching import watched, watched_each
-from topoloom.files import check_writable, graph
+from topoloom.files import check_apart, check_writable, graph
 from topoloom.network.facts import Values, bound, facts_of
 from topoloom.network.networks import Network
 from topoloom.plotting import draw_networks
@@ -43,6 +43,7 @@ def show(
     """Show the facts of networks, side by side."""
     if edges is not None and len(specs) != 1:
         raise TopoloomError(f"--edges takes one network; {len(specs)} are given")
+    check_apart({"--edges": edges, "--plot": plot})
     check_writable(edges, graph("csv"), force=force)
     networks = load_networks(specs, fail)
     if edges is not None:

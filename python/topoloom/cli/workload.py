@@ -13,7 +13,7 @@ from topoloom.cli.console import print_json, print_table, progress, say
 from topoloom.cli.networks import load_networks
 from topoloom.cli.parameters import Force, Json, Plot, Routing, Specs, split_names, takes_engine_options
 from topoloom.cli.replay import run_replay
-from topoloom.files import MAKESPANS, REPORT, TIMELINE, check_writable, picture
+from topoloom.files import MAKESPANS, REPORT, TIMELINE, check_apart, check_writable, picture
 from topoloom.plotting import check_plot
 from topoloom.simulation.options import EngineOptions, checked
 from topoloom.workload.chakra import trace_file, write_chakra
@@ -219,6 +219,7 @@ def workload(
     if chakra_messages and chakra is None:
         raise TopoloomError("--chakra-messages changes what --chakra writes; give --chakra with it")
     apps = _applications(app, allocator, mix)
+    check_apart({"--out": out, "--plot": plot, "--table": table, "--timeline": timeline, "--goal": goal})
     _check_files(out, plot, table, timeline, force=force)
     runs = WorkloadJob(load_networks(specs), apps, routing, chosen, baseline, mappings)
     _export(runs, goal, chakra, messages=bool(chakra_messages), force=force)

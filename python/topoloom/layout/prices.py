@@ -28,7 +28,8 @@ def read_prices(prices: str) -> str:
         prices: The name of a list, or the path of a file that ends in ``.json``.
 
     Raises:
-        TopoloomError: A file that cannot be read.
+        TopoloomError: A file that cannot be read, that holds no price list, or one that has the name of a list that
+            comes with the program and other prices.
 
     >>> read_prices("edr-flex")
     'edr-flex'
@@ -38,6 +39,16 @@ def read_prices(prices: str) -> str:
     text = read_text(prices, "the price list").strip()
     if not text.startswith("{"):
         raise TopoloomError(f"the price list {prices} holds no JSON object")
+    try:
+        own = _core.price_list(text)
+    except TopoloomError as error:
+        raise TopoloomError(f"{prices}: {error}") from None
+    # Results bear the name of their list alone.
+    if any(own.name == given.name and dict(own) != dict(given) for given in price_lists()):
+        raise TopoloomError(
+            f"{prices}: its name is '{own.name}', as of a list that comes with the program and has other prices; "
+            "give it a name of its own"
+        )
     return text
 
 

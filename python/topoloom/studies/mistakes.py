@@ -95,7 +95,11 @@ def first_mistake(
     ...     first_mistake(error, {}, {("sweep",): 3}, "s.toml", ([], ["name", "sweep"]))
     's.toml, line 3: sweep is empty; it must hold at least one value'
     """
-    mistake = error.errors(include_url=False)[0]
+    mistakes = error.errors(include_url=False)
+    mistake = mistakes[0]
+    if mistake["type"] == "missing":
+        # A misspelt key is reported, and not that the intended one is missing.
+        mistake = next((one for one in mistakes if one["type"] == "extra_forbidden"), mistake)
     path: Path = mistake["loc"]
     cause = mistake.get("ctx", {}).get("error")
     if isinstance(cause, OptionError):
