@@ -29,6 +29,7 @@ EXPRESSIONS = {
     "network/graphs.py": "a label without characters that specs use",
     "files.py": "how files begin",
     "cli/export.py": "Slurm's lists of nodes",
+    "design/candidates.py": "a range of terminals, low:high",
     "papers/paper.py": "published numbers",
     "hardware/calibration.py": "names of parameters",
     "hardware/comparison.py": "ids of items",
