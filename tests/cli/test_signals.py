@@ -21,7 +21,7 @@ from topoloom.studies import Ledger
 LONG_CALLS = {
     "verify": ("torus:48x48", "n.verify('min')"),
     "facts": ("random-regular:60000,degree=8", "n._facts(None, True)"),
-    "bound": ("mesh:32x32", "n.bound('val')"),
+    "bound": ("mesh:64x64", "n.bound('val')"),
     "faults": ("torus:64x64", "n.faults(trials=10000)"),
     "distances under faults": ("torus:320x320", "n.faults(trials=1, fractions=[0], distances=True)"),
     "layout": ("random-regular:8000,degree=8", "n.layout('cabinet=8,place=anneal')"),
