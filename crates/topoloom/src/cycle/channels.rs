@@ -149,8 +149,9 @@ pub struct Channels {
     pub domain: u16,
     /// Cycles between the arrival of a credit at a router and its use.
     pub credit_delay: u32,
-    /// See [`Interface::turnaround`](super::router::Interface::turnaround).
-    pub turnaround: u32,
+    /// Flits in flight through each output, and those whose credits are, while it sends one in each cycle and nothing
+    /// holds them up.
+    pub in_flight: Table<u32>,
 }
 
 impl Channels {
@@ -179,16 +180,8 @@ impl Channels {
             outboxes: Vec::new(),
             domain: 0,
             credit_delay: 0,
-            turnaround: 0,
+            in_flight: tables.of((0..ports).map(|_| 4)),
         }
-    }
-
-    /// Flits in flight through output `port`, and those whose credits are, while it sends one in each cycle and nothing
-    /// holds them up.
-    #[inline(always)]
-    pub fn in_flight(&self, port: PortId) -> u32 {
-        let cycles = 2 * self.ends[port.index()].latency + self.turnaround;
-        if self.ends[port.index()].slow { self.paces[port.index()].flits(cycles) } else { cycles }
     }
 
     /// Flits that wait at `now` for the cycle in which they depart through output `port`.

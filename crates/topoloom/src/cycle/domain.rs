@@ -6,7 +6,7 @@ use super::Setup;
 use super::channels::{ChannelEnd, Channels, FlitEvent, Outbox, TERMINAL, Wheel};
 use super::flit::{Decision, ENTERS, FRESH, Flit, UNDECIDED};
 use super::pace::Pace;
-use super::router::RouterModel;
+use super::router::{FreshHead, RouterModel};
 use super::snapshot::Snapshot;
 use super::stats::Stats;
 use super::table::{Table, TableMaker};
@@ -97,7 +97,7 @@ pub struct Domain<M> {
 /// The heads that decide at the same time, as [`RouterModel::undecided`] has them, and what they decide.
 #[derive(Debug, Default)]
 struct UndecidedHeads {
-    fresh: Vec<u32>,
+    fresh: Vec<FreshHead>,
     waiting: Vec<(u32, u32)>,
     decisions: Vec<Decision>,
 }
@@ -146,7 +146,7 @@ impl<M: RouterModel> View for RouterView<'_, M> {
     fn backlog(&self, port: u32) -> u32 {
         // The port is what a routing asks for: `queue` checks it, `in_flight` does not.
         let queue = self.queue(port);
-        let in_flight = self.channels.in_flight(PortId(self.first_port + port));
+        let in_flight = self.channels.in_flight[(self.first_port + port) as usize];
         queue - self.occupancy(port).min(in_flight)
     }
 
@@ -169,6 +169,11 @@ impl<M: RouterModel> View for RouterView<'_, M> {
     #[inline(always)]
     fn published_mean(&self, set: PortId, outputs: &mut dyn Iterator<Item = PortId>) -> u32 {
         self.snapshot.mean(set, outputs.map(|port| self.published_backlog(port)))
+    }
+
+    #[inline(always)]
+    fn published_sum(&self, set: PortId, outputs: &mut dyn Iterator<Item = PortId>) -> u32 {
+        self.snapshot.sum(set, outputs.map(|port| self.published_backlog(port)))
     }
 
     #[inline(always)]
@@ -253,6 +258,7 @@ impl<M: RouterModel> Domain<M> {
         let mut terminals: Vec<(TerminalId, u32)> = Vec::new();
         let mut ends = Vec::with_capacity(ports);
         let mut paces = Vec::with_capacity(ports);
+        let mut in_flight = Vec::with_capacity(ports);
         for port in (first_port..first_port + ports as u32).map(PortId) {
             let here = network.ports()[port.index()];
             let (flits_to, credits_to, domain, delay) = match here.peer {
@@ -273,6 +279,8 @@ impl<M: RouterModel> Domain<M> {
             let pace = if board { Pace::FULL } else { Pace::of_port(network, port, setup.clock_gbps) };
             paces.push(pace);
             let (latency, slow) = (setup.links.of(network, port) + pace.cycles(), !pace.is_full());
+            let cycles = 2 * latency + setup.interface.turnaround;
+            in_flight.push(if slow { pace.flits(cycles) } else { cycles });
             ends.push(ChannelEnd {
                 flits_to,
                 credits_to,
@@ -297,7 +305,7 @@ impl<M: RouterModel> Domain<M> {
             outboxes: (1..bounds.len()).map(|_| Outbox::default()).collect(),
             domain: index as u16,
             credit_delay: setup.interface.credit_delay,
-            turnaround: setup.interface.turnaround,
+            in_flight: tables.of(in_flight),
         };
         Self {
             first_router: first,
@@ -328,7 +336,7 @@ impl<M: RouterModel> Domain<M> {
 
     /// [`Channels::in_flight`] of each output, in their order.
     pub fn in_flight(&self) -> impl Iterator<Item = u32> {
-        (0..self.channels.ends.len() as u32).map(|port| self.channels.in_flight(PortId(port)))
+        self.channels.in_flight.iter().copied()
     }
 
     /// Publishes to the whole network what the outputs of this domain hold at the beginning of cycle `now`.
@@ -409,9 +417,14 @@ impl<M: RouterModel> Domain<M> {
     #[inline(always)]
     fn expect_route<R: Routing>(&self, routing: &R, vc: u32, flit: &Flit) {
         if flit.is_head() {
-            let at = RouterId(self.first_router + self.model.router_of(vc));
-            routing.expect(at, flit.state, RouterId(flit.dst));
+            self.expect_decision(routing, self.model.router_of(vc), flit);
         }
+    }
+
+    /// Asks for what the routing will look at when `head` decides at router `local`.
+    #[inline(always)]
+    fn expect_decision<R: Routing>(&self, routing: &R, local: u32, head: &Flit) {
+        routing.expect(RouterId(self.first_router + local), head.state, RouterId(head.dst));
     }
 
     /// Decides where a head at router `local` goes, which may have `decided` before, with random stream number `stream`;
@@ -472,16 +485,22 @@ impl<M: RouterModel> Domain<M> {
         self.model.undecided(fresh, waiting);
         let stream = |vc: u32| u64::from(((self.first_port << self.log) + vc) | 1 << 30) << 32 | u64::from(now);
         let ahead = self.ahead();
-        for (place, &vc) in fresh.iter().enumerate() {
-            if let Some(&next) = fresh.get(place + ahead / 2) {
-                self.expect_route(routing, next, self.model.fresh_head(next));
+        for (number, &FreshHead { vc, router, place }) in fresh.iter().enumerate() {
+            if let Some(next) = fresh.get(number + ahead) {
+                self.model.pool().prefetch(next.place);
             }
-            let (router, head) = (self.model.router_of(vc), self.model.fresh_head(vc));
+            if let Some(next) = fresh.get(number + ahead / 2) {
+                self.expect_decision(routing, next.router, self.model.pool().get(next.place));
+            }
+            let head = self.model.pool().get(place);
             let (decision, _) = self.route(routing, vc, router, head, NOWHERE, stream(vc), shared, rings);
             decisions.push(decision);
         }
         let revocable = matches!(routing.decides_again(), Again::Revocable(_));
-        for &(vc, number) in &*waiting {
+        for (place, &(vc, number)) in waiting.iter().enumerate() {
+            if let Some(&(vc, number)) = waiting.get(place + ahead / 2) {
+                self.expect_decision(routing, self.model.router_of(vc), &self.model.waiting_head(number));
+            }
             let (router, mut head) = (self.model.router_of(vc), self.model.waiting_head(number));
             if revocable && head.hops == 1 {
                 head.kind |= FRESH;
@@ -490,11 +509,11 @@ impl<M: RouterModel> Domain<M> {
             let (decision, _) = self.route(routing, vc, router, &head, decided, stream(vc), shared, rings);
             decisions.push(decision);
         }
-        for (place, (&vc, &decision)) in fresh.iter().zip(&*decisions).enumerate() {
-            if let Some(&next) = fresh.get(place + ahead / 2) {
-                self.model.expect_decision(next, decisions[place + ahead / 2].out);
+        for (number, (&head, &decision)) in fresh.iter().zip(&*decisions).enumerate() {
+            if let Some(&next) = fresh.get(number + ahead / 2) {
+                self.model.expect_decision(next, decisions[number + ahead / 2].out);
             }
-            self.model.decide_first(vc, decision);
+            self.model.decide_first(head, decision);
         }
         let decisions = decisions.drain(..).skip(fresh.len());
         fresh.clear();

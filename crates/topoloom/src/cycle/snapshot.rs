@@ -43,7 +43,7 @@ struct Wants {
     now: Vec<AtomicU32>,
     /// In all intervals before, each counting half of the one after it.
     lately: Vec<AtomicU32>,
-    /// Sums over sets of outputs, as [`Snapshot::means`].
+    /// Sums over sets of outputs, as [`Snapshot::of_sets`].
     sums: Vec<AtomicU64>,
 }
 
@@ -87,8 +87,9 @@ pub struct Snapshot {
     in_flight: Vec<u32>,
     /// The number of the interval since the last publication.
     interval: AtomicU32,
-    /// Means over sets of outputs, by one that stands for its set: the interval in which each was counted in the upper half.
-    means: Vec<AtomicU64>,
+    /// Means and sums over sets of outputs, by one that stands for its set: the interval in which each was counted in the
+    /// upper half.
+    of_sets: Vec<AtomicU64>,
     /// What packets want.
     wants: Wants,
     /// By router. They belong to a run: a routing is shared by runs at the same time.
@@ -102,11 +103,11 @@ impl Snapshot {
         let ports = if period > 0 { network.ports().len() } else { 0 };
         let routers = if period > 0 { network.num_routers() } else { 0 };
         let occupancy = (0..ports).map(|_| AtomicU32::new(0)).collect();
-        let means = (0..ports).map(|_| AtomicU64::new(u64::MAX)).collect();
+        let of_sets = (0..ports).map(|_| AtomicU64::new(u64::MAX)).collect();
         let sent = (0..routers).map(|_| PacketCounter::default()).collect();
         let in_flight: Vec<u32> = in_flight.take(ports).collect();
         assert_eq!(in_flight.len(), ports, "every output is known");
-        Self { period, occupancy, in_flight, interval: AtomicU32::new(0), means, wants: Wants::new(ports), sent }
+        Self { period, occupancy, in_flight, interval: AtomicU32::new(0), of_sets, wants: Wants::new(ports), sent }
     }
 
     /// True if the state at the beginning of cycle `now` is to be published.
@@ -191,10 +192,16 @@ impl Snapshot {
 
     /// The mean of what was published of a set of outputs, which `set` stands for: counted once in an interval.
     pub fn mean(&self, set: PortId, published: impl Iterator<Item = u32>) -> u32 {
-        self.once(&self.means[set.index()], || {
+        self.once(&self.of_sets[set.index()], || {
             let (sum, count) = published.fold((0u64, 0u64), |(sum, count), own| (sum + u64::from(own), count + 1));
             sum.checked_div(count).unwrap_or(0) as u32
         })
+    }
+
+    /// The sum of what was published of a set of outputs, which `set` stands for: counted once in an interval.
+    #[inline(always)]
+    pub fn sum(&self, set: PortId, published: impl Iterator<Item = u32>) -> u32 {
+        self.once(&self.of_sets[set.index()], || published.sum())
     }
 
     /// Those of all outputs, by port.
@@ -247,13 +254,15 @@ mod tests {
     }
 
     #[test]
-    fn means_are_counted_once_in_an_interval() {
+    fn means_and_sums_are_counted_once_in_an_interval() {
         let network = topology::build("torus:4").expect("a spec that works");
         let snapshot = Snapshot::new(10, std::iter::repeat(0), &network);
         let mean = |set: u32, published: &[u32]| snapshot.mean(PortId(set), published.iter().copied());
         assert_eq!([mean(0, &[1, 2, 6]), mean(1, &[8]), mean(0, &[100])], [3, 8, 3]);
         snapshot.begin(10);
         assert_eq!([mean(0, &[100]), mean(1, &[]), mean(0, &[1])], [100, 0, 100]);
+        let sum = |set: u32, published: &[u32]| snapshot.sum(PortId(set), published.iter().copied());
+        assert_eq!([sum(2, &[1, 2, 6]), sum(3, &[]), sum(2, &[100])], [9, 0, 9]);
     }
 
     /// On a mesh, x first or y first, each in a class of its own, by a hash of all that is published: whatever is off

@@ -40,6 +40,10 @@ pub trait MinimalPaths: Send + Sync {
 
     /// Lets `look` at the outputs of `at` on minimal paths to another router `dst`, always in the same order.
     fn with_outputs<T>(&self, at: RouterId, dst: RouterId, look: impl FnOnce(&[u16]) -> T) -> T;
+
+    /// Asks for the memory that this reads.
+    #[inline(always)]
+    fn expect(&self, _at: RouterId, _dst: RouterId) {}
 }
 
 impl MinimalPaths for TableMinimal {
@@ -50,6 +54,11 @@ impl MinimalPaths for TableMinimal {
     #[inline(always)]
     fn with_outputs<T>(&self, at: RouterId, dst: RouterId, look: impl FnOnce(&[u16]) -> T) -> T {
         look(self.outputs(at, dst))
+    }
+
+    #[inline(always)]
+    fn expect(&self, at: RouterId, dst: RouterId) {
+        self.expect_outputs(at, dst);
     }
 }
 
@@ -170,6 +179,11 @@ impl<P: MinimalPaths> Routing for AdaptiveMinimal<P> {
     fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, view: &V, rng: &mut Rng) -> Move {
         let port = self.paths.with_outputs(at, dst, |outputs| shortest_queue(outputs, view, rng));
         self.hop(port, state.bits)
+    }
+
+    #[inline(always)]
+    fn expect(&self, at: RouterId, _state: PacketState, dst: RouterId) {
+        self.paths.expect(at, dst);
     }
 
     #[inline(always)]

@@ -3,8 +3,12 @@
 use super::channels::ChannelEnds;
 use super::global_links::GlobalLinks;
 use super::{Minimal, Step, UgalRule};
+use crate::memory::prefetch;
 use crate::network::{Network, PortId, RouterId};
 use crate::rng::Rng;
+
+/// So many exits are near: asking for their memory does not pay.
+const FEW_EXITS: usize = 2048;
 
 /// One global link as seen from a group: the router and output that it leaves by, the router it arrives at.
 #[derive(Debug, Clone, Copy)]
@@ -32,6 +36,133 @@ pub struct DragonflyMinimal {
     local: Vec<u16>,
     /// The global links in the order of `links`.
     exits: Vec<Exit>,
+    nearby: Nearby,
+}
+
+/// Which of the exits between two groups begin or end at a router, where some pairs have several.
+///
+/// Sets of exits are bits, in the order of the exits: large machines have dozens of links a pair, and each packet draws
+/// among those on its shortest paths.
+#[derive(Debug, Default)]
+struct Nearby {
+    groups: usize,
+    /// Bytes of a set.
+    stride: usize,
+    /// By router and other group: the exits of the router's group to the other one that the router has.
+    begin: Vec<u8>,
+    /// The same: those of the other group to the router's that end at it.
+    end: Vec<u8>,
+}
+
+impl Nearby {
+    fn new(links: &GlobalLinks, exits: &[Exit], routers: usize) -> Self {
+        let groups = links.groups() as usize;
+        let most = links.most_of_a_pair();
+        if most < 2 {
+            return Self::default();
+        }
+        let stride = most.div_ceil(8);
+        // A word is read at the last set, too.
+        let empty = || vec![0; routers * groups * stride + size_of::<u64>()];
+        let mut nearby = Self { groups, stride, begin: empty(), end: empty() };
+        for (here, there) in (0..links.groups()).flat_map(|here| (0..links.groups()).map(move |there| (here, there))) {
+            for (place, exit) in exits[links.of_pair(here, there)].iter().enumerate() {
+                let bit = |router: u32, other: u32| {
+                    ((router as usize * groups + other as usize) * stride + place / 8, 1 << (place % 8))
+                };
+                let ((begin, own), (end, other)) = (bit(exit.router, there), bit(exit.peer, here));
+                nearby.begin[begin] |= own;
+                nearby.end[end] |= other;
+            }
+        }
+        nearby
+    }
+
+    /// The first byte of the sets of a router and another group.
+    #[inline(always)]
+    fn first(&self, router: RouterId, other: u32) -> usize {
+        (router.index() * self.groups + other as usize) * self.stride
+    }
+
+    /// Word number `word` of a set.
+    #[inline(always)]
+    fn word(sets: &[u8], first: usize, word: usize) -> u64 {
+        let bytes = &sets[first + 8 * word..][..size_of::<u64>()];
+        u64::from_le_bytes(bytes.try_into().expect("as many bytes as a word has"))
+    }
+}
+
+/// The exits between two groups that are on a shortest path from a router of the first to one of the second.
+#[derive(Debug, Clone, Copy)]
+struct Shortest<'a> {
+    exits: &'a [Exit],
+    nearby: &'a Nearby,
+    /// Where the sets of the two routers begin.
+    begin: usize,
+    end: usize,
+    among: Among,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Among {
+    /// Those that begin and end at the routers: one hop.
+    Both,
+    /// Those that begin or end there: two.
+    Either,
+    /// All of them: three.
+    All,
+}
+
+impl<'a> Shortest<'a> {
+    #[inline(always)]
+    fn words(&self) -> usize {
+        self.exits.len().div_ceil(64)
+    }
+
+    #[inline(always)]
+    fn set(&self, among: Among, word: usize) -> u64 {
+        // Behind a set the next one follows.
+        let exits = u64::MAX >> (64 - (self.exits.len() - 64 * word).min(64));
+        let begin = || Nearby::word(&self.nearby.begin, self.begin, word);
+        let end = || Nearby::word(&self.nearby.end, self.end, word);
+        exits
+            & match among {
+                Among::Both => begin() & end(),
+                Among::Either => begin() | end(),
+                Among::All => u64::MAX,
+            }
+    }
+
+    #[inline(always)]
+    fn is_empty(&self, among: Among) -> bool {
+        (0..self.words()).all(|word| self.set(among, word) == 0)
+    }
+
+    /// How many there are.
+    #[inline(always)]
+    fn count(&self) -> u32 {
+        (0..self.words()).map(|word| self.set(self.among, word).count_ones()).sum()
+    }
+
+    /// Number `n` of them.
+    #[inline(always)]
+    fn nth(&self, n: u32) -> Option<&'a Exit> {
+        let mut left = n;
+        for word in 0..self.words() {
+            let mut set = self.set(self.among, word);
+            let count = set.count_ones();
+            if left < count {
+                (0..left).for_each(|_| set &= set - 1);
+                return self.exits.get(64 * word + set.trailing_zeros() as usize);
+            }
+            left -= count;
+        }
+        None
+    }
+
+    fn iter(self) -> impl Iterator<Item = &'a Exit> {
+        (0..self.count()).filter_map(move |n| self.nth(n))
+    }
 }
 
 impl DragonflyMinimal {
@@ -50,8 +181,9 @@ impl DragonflyMinimal {
             let (router, port) = network.local_port(output);
             Exit { output, router: router.0, port: port as u16, peer: channels.behind(output).0 }
         };
-        let exits = links.outputs().iter().map(exit).collect();
-        Some(Self { links, group_size, local, exits })
+        let exits: Vec<Exit> = links.outputs().iter().map(exit).collect();
+        let nearby = Nearby::new(&links, &exits, network.num_routers());
+        Some(Self { links, group_size, local, exits, nearby })
     }
 
     /// The global links of all groups.
@@ -75,11 +207,20 @@ impl DragonflyMinimal {
         u32::from(exit.router != at.0) + 1 + u32::from(exit.peer != to.0)
     }
 
-    /// The exits that are on a shortest path.
-    fn best(&self, at: RouterId, to: RouterId) -> impl Iterator<Item = &Exit> + Clone {
-        let exits = self.exits(at, to);
-        let least = exits.iter().map(|exit| Self::cost(exit, at, to)).min().unwrap_or(0);
-        exits.iter().filter(move |exit| Self::cost(exit, at, to) == least)
+    /// The exits that are on a shortest path to another group.
+    #[inline(always)]
+    fn best(&self, at: RouterId, to: RouterId) -> Shortest<'_> {
+        let (exits, nearby) = (self.exits(at, to), &self.nearby);
+        let [begin, end] = [(at, to), (to, at)].map(|(router, other)| nearby.first(router, self.links.group(other)));
+        let mut best = Shortest { exits, nearby, begin, end, among: Among::All };
+        if let [_, _, ..] = exits {
+            if !best.is_empty(Among::Both) {
+                best.among = Among::Both;
+            } else if !best.is_empty(Among::Either) {
+                best.among = Among::Either;
+            }
+        }
+        best
     }
 
     /// The first hop of the path that [`Minimal::step`] draws.
@@ -101,8 +242,7 @@ impl DragonflyMinimal {
             return exit;
         }
         let best = self.best(at, target);
-        let drawn = rng.below(best.clone().count() as u32) as usize;
-        best.into_iter().nth(drawn).expect("drawn below the count")
+        best.nth(rng.below(best.count())).expect("drawn below the count")
     }
 
     #[inline(always)]
@@ -131,7 +271,7 @@ impl Minimal for DragonflyMinimal {
             out.push(self.local_step(at, target.0, bits));
             return;
         }
-        for exit in self.best(at, target) {
+        for exit in self.best(at, target).iter() {
             let step = self.towards(at, exit, bits);
             if !out.contains(&step) {
                 out.push(step);
@@ -145,8 +285,8 @@ impl Minimal for DragonflyMinimal {
             return visit(1.0, self.local_step(at, target.0, bits));
         }
         let best = self.best(at, target);
-        let each = 1.0 / best.clone().count() as f64;
-        best.into_iter().for_each(|exit| visit(each, self.towards(at, exit, bits)));
+        let each = 1.0 / f64::from(best.count());
+        best.iter().for_each(|exit| visit(each, self.towards(at, exit, bits)));
     }
 
     #[inline(always)]
@@ -158,11 +298,29 @@ impl Minimal for DragonflyMinimal {
     }
 
     #[inline(always)]
+    fn expect(&self, at: RouterId, target: RouterId) {
+        // What all decisions read is near where there is little of it.
+        if self.exits.len() > FEW_EXITS {
+            prefetch(&self.local, (at.0 * self.group_size) as usize);
+            prefetch(&self.exits, self.links.between(at, target).start);
+        }
+    }
+
+    #[inline(always)]
     fn only_output(&self, at: RouterId, target: RouterId) -> Option<u16> {
         if self.same_group(at, target) {
             return Some(self.local_step(at, target.0, 0).port);
         }
-        let [exit] = self.exits(at, target) else { return None };
+        let exit = match self.exits(at, target) {
+            [exit] => exit,
+            _ => {
+                let best = self.best(at, target);
+                if best.count() > 1 {
+                    return None;
+                }
+                best.nth(0)?
+            }
+        };
         Some(self.towards(at, exit, 0).port)
     }
 
@@ -174,7 +332,7 @@ impl Minimal for DragonflyMinimal {
         if self.same_group(from, to) {
             return 1;
         }
-        self.exits(from, to).iter().map(|exit| Self::cost(exit, from, to)).min().unwrap_or(0)
+        self.best(from, to).nth(0).map_or(0, |exit| Self::cost(exit, from, to))
     }
 
     #[inline(always)]
@@ -196,5 +354,42 @@ impl Minimal for DragonflyMinimal {
         let via = RouterId(rng.below(routers));
         let group = self.links.group(via);
         (group != from && group != to).then_some(via)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topology;
+
+    #[test]
+    fn the_best_exits_are_those_of_the_least_cost() {
+        for (spec, most) in [
+            ("dragonfly:a=4,h=2,p=2", 1),
+            ("dragonfly:a=4,h=4,p=2,g=3", 8),
+            ("dragonfly:a=6,h=2,p=4,g=7", 2),
+            ("dragonfly:a=12,h=6,p=1,g=2", 72),
+            ("dragonfly:a=16,h=9,p=1,g=2", 144),
+        ] {
+            let network = topology::build(spec).expect(spec);
+            let minimal = DragonflyMinimal::new(&network).expect("it has groups");
+            assert_eq!(minimal.links.most_of_a_pair(), most, "{spec}");
+            for (at, to) in network.routers().flat_map(|at| network.routers().map(move |to| (at, to))) {
+                if minimal.same_group(at, to) {
+                    continue;
+                }
+                let exits = minimal.exits(at, to);
+                let costs: Vec<u32> = exits.iter().map(|exit| DragonflyMinimal::cost(exit, at, to)).collect();
+                let least = costs.iter().min().expect("groups are joined");
+                let expected = exits.iter().zip(&costs).filter(|(_, cost)| *cost == least);
+                let expected: Vec<PortId> = expected.map(|(exit, _)| exit.output).collect();
+                let best = minimal.best(at, to);
+                let found: Vec<PortId> = best.iter().map(|exit| exit.output).collect();
+                assert_eq!((found, best.count()), (expected.clone(), expected.len() as u32), "{spec}: {at} {to}");
+                assert!(best.nth(best.count()).is_none());
+                assert_eq!(minimal.hops(at, to), *least);
+                assert_eq!(minimal.only_output(at, to).is_some(), expected.len() == 1);
+            }
+        }
     }
 }

@@ -193,6 +193,11 @@ impl<P: MinimalPaths> Routing for Duato<P> {
         }
     }
 
+    #[inline(always)]
+    fn expect(&self, at: RouterId, _state: PacketState, dst: RouterId) {
+        self.paths.expect(at, dst);
+    }
+
     fn escape_classes(&self) -> u32 {
         self.way.classes()
     }

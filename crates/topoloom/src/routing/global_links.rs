@@ -65,8 +65,19 @@ impl GlobalLinks {
     /// Which of the [outputs](Self::outputs) lead from a router's group to another's; none within a group.
     #[inline(always)]
     pub fn between(&self, at: RouterId, to: RouterId) -> Range<usize> {
-        let pair = self.group(at) * self.groups + self.group(to);
+        self.of_pair(self.group(at), self.group(to))
+    }
+
+    /// Which of the [outputs](Self::outputs) lead from one group to another.
+    #[inline(always)]
+    pub fn of_pair(&self, from: u32, to: u32) -> Range<usize> {
+        let pair = from * self.groups + to;
         self.of_pairs(pair, pair + 1)
+    }
+
+    /// The most outputs from one group to another.
+    pub fn most_of_a_pair(&self) -> usize {
+        self.start.windows(2).map(|pair| (pair[1] - pair[0]) as usize).max().unwrap_or(0)
     }
 
     /// The mean backlog of the global links from a router's group to another's, and that of all others of the group, as last
@@ -74,14 +85,19 @@ impl GlobalLinks {
     #[inline(always)]
     pub fn backlogs<V: View>(&self, at: RouterId, to: RouterId, view: &V) -> Option<(u32, u32)> {
         let (minimal, all) = (&self.outputs[self.between(at, to)], self.of_group(at));
+        let sum = match minimal {
+            [] => return None,
+            [output] => view.published_backlog(*output),
+            // The first output of the first pair stands for the group, a last one of several for its pair.
+            [.., last] => view.published_sum(*last, &mut minimal.iter().copied()),
+        };
         let count = minimal.len() as u32;
-        let sum: u32 = minimal.iter().map(|output| view.published_backlog(*output)).sum();
         let total = all.len() as u32 * view.published_mean(*all.first()?, &mut all.iter().copied());
         let others = total.saturating_sub(sum).checked_div(all.len() as u32 - count).unwrap_or(0);
-        Some((sum.checked_div(count)?, others))
+        Some((sum / count, others))
     }
 
-    /// Counts the packet at hand, a new one, for the global links of its minimal path.
+    /// Counts the packet at hand, a new one, for the global links of its minimal path, of which the first one stands for all.
     #[inline(always)]
     pub fn want<V: View>(&self, at: RouterId, to: RouterId, view: &V) {
         if let Some(output) = self.outputs[self.between(at, to)].first() {
@@ -94,7 +110,7 @@ impl GlobalLinks {
     pub fn are_crowded<V: View>(&self, at: RouterId, to: RouterId, view: &V) -> bool {
         let (minimal, all) = (&self.outputs[self.between(at, to)], self.of_group(at));
         let count = |outputs: &[PortId]| outputs.len() as u64;
-        let wanted: u64 = minimal.iter().map(|output| u64::from(view.wanted(*output))).sum();
+        let wanted = minimal.first().map_or(0, |output| u64::from(view.wanted(*output)));
         if wanted == 0 {
             return false;
         }

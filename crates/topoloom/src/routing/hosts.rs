@@ -194,6 +194,11 @@ impl<V: View> View for FabricView<'_, V> {
         self.view.published_mean(own(set), &mut outputs.map(own))
     }
 
+    fn published_sum(&self, set: PortId, outputs: &mut dyn Iterator<Item = PortId>) -> u32 {
+        let own = |port: PortId| PortId(self.published[port.index()]);
+        self.view.published_sum(own(set), &mut outputs.map(own))
+    }
+
     fn want(&self, output: PortId) {
         self.view.want(PortId(self.published[output.index()]));
     }

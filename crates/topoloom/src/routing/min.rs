@@ -81,6 +81,11 @@ impl<M: Minimal> Routing for Min<M> {
     }
 
     #[inline(always)]
+    fn expect(&self, at: RouterId, _state: PacketState, dst: RouterId) {
+        self.0.expect(at, dst);
+    }
+
+    #[inline(always)]
     fn eject_class(&self, state: PacketState) -> Option<u8> {
         self.0.eject_class(state.bits)
     }

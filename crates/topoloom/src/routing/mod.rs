@@ -222,11 +222,17 @@ pub trait View {
     }
 
     /// The mean of [`View::published_backlog`] over `outputs`, which are those of one set always: `set` stands for it, one of
-    /// them that is in no other set. Counted once in an interval.
+    /// them that stands for no other set. Counted once in an interval.
     fn published_mean(&self, _set: PortId, outputs: &mut dyn Iterator<Item = PortId>) -> u32 {
         let add = |(sum, count), port| (sum + self.published_backlog(port), count + 1);
         let (sum, count): (u32, u32) = outputs.fold((0, 0), add);
         sum.checked_div(count).unwrap_or(0)
+    }
+
+    /// The sum of [`View::published_backlog`] over `outputs`, which are those of one set always: `set` stands for it, one of
+    /// them that stands for no other set. Counted once in an interval.
+    fn published_sum(&self, _set: PortId, outputs: &mut dyn Iterator<Item = PortId>) -> u32 {
+        outputs.map(|output| self.published_backlog(output)).sum()
     }
 
     /// Counts the packet at hand as one that wants this output, of any router.
@@ -325,6 +331,11 @@ impl<V: View + ?Sized> View for &V {
     #[inline(always)]
     fn published_mean(&self, set: PortId, outputs: &mut dyn Iterator<Item = PortId>) -> u32 {
         (**self).published_mean(set, outputs)
+    }
+
+    #[inline(always)]
+    fn published_sum(&self, set: PortId, outputs: &mut dyn Iterator<Item = PortId>) -> u32 {
+        (**self).published_sum(set, outputs)
     }
 
     #[inline(always)]

@@ -208,6 +208,11 @@ impl Routing for Progressive {
         Self::hop(step, state.bits, state.via)
     }
 
+    #[inline(always)]
+    fn expect(&self, at: RouterId, state: PacketState, dst: RouterId) {
+        self.minimal.expect(at, if state.via == at.0 { dst } else { state.target(dst) });
+    }
+
     fn snapshot_period(&self) -> u32 {
         PERIOD
     }
@@ -316,6 +321,11 @@ impl<M: Minimal> Routing for Late<M> {
             inner = self.two.weigh(at, dst, Some(inner.bits), view, rng);
         }
         Self::shifted(state, self.two.choose(at, inner, dst, view, rng))
+    }
+
+    #[inline(always)]
+    fn expect(&self, at: RouterId, state: PacketState, dst: RouterId) {
+        self.two.expect(at, state, dst);
     }
 
     #[inline(always)]

@@ -13,6 +13,7 @@ use super::table::TableMinimal;
 use super::{Again, AnyRouting, Availability, Move, PacketState, Routing, RoutingInfo, View};
 use crate::catalogue::{Key, Kind};
 use crate::limits::MAX_VCS;
+use crate::memory::prefetch;
 use crate::network::{Network, RouterId};
 use crate::rng::Rng;
 
@@ -364,6 +365,16 @@ impl Routing for PolarizedRouting {
             self.best(minimal, 0, view, rng).expect("the destination is another router")
         });
         Self::hop(port, state)
+    }
+
+    #[inline(always)]
+    fn expect(&self, at: RouterId, state: PacketState, dst: RouterId) {
+        let (src, _) = Self::unpacked(if state.bits == 0 { PacketState::direct(at.0 << TAKEN_BITS) } else { state });
+        let routers = self.first.len() - 1;
+        for other in [src, dst] {
+            prefetch(&self.directions, at.index() * routers + other.index());
+            self.table.expect_distance(at, other);
+        }
     }
 
     fn decides_again(&self) -> Again {

@@ -117,6 +117,18 @@ impl TableMinimal {
         &self.distance[to.index() * self.routers..][..self.routers]
     }
 
+    /// Asks for the memory that [`TableMinimal::outputs`] reads first.
+    #[inline(always)]
+    pub fn expect_outputs(&self, at: RouterId, to: RouterId) {
+        prefetch(&self.rows[at.index()].start, to.index());
+    }
+
+    /// Asks for that of [`TableMinimal::distances`]; any number of a router will do.
+    #[inline(always)]
+    pub fn expect_distance(&self, from: RouterId, to: RouterId) {
+        prefetch(&self.distance, to.index() * self.routers + from.index());
+    }
+
     /// The output on shortest paths, if there is one alone and this is known at once.
     #[inline(always)]
     fn quick(&self, at: RouterId, to: RouterId) -> Option<u16> {
@@ -227,7 +239,7 @@ impl Minimal for TableMinimal {
     #[inline(always)]
     fn expect(&self, at: RouterId, target: RouterId) {
         if self.only.is_empty() {
-            prefetch(&self.rows[at.index()].start, target.index());
+            self.expect_outputs(at, target);
         } else {
             prefetch(&self.only, at.index() * self.routers + target.index());
         }

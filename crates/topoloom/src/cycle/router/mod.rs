@@ -184,6 +184,17 @@ pub enum Wait {
     Nothing,
 }
 
+/// A head that has come to the front of its input VC undecided.
+#[derive(Debug, Clone, Copy)]
+pub struct FreshHead {
+    /// The input VC (domain numbering).
+    pub vc: u32,
+    /// Its router (domain numbering).
+    pub router: u32,
+    /// Its place in the pool.
+    pub place: u32,
+}
+
 /// What waits for and behind an output.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PortQueue {
@@ -220,8 +231,8 @@ pub trait RouterModel: Send {
     /// The flit at `place` of the pool will arrive at input VC `vc` soon: the memory of both may be asked for.
     fn expect_flit(&self, _vc: u32, _place: u32) {}
 
-    /// The head at the front of input VC `vc` will soon be given output `out`: memory may be asked for.
-    fn expect_decision(&self, _vc: u32, _out: u16) {}
+    /// A head will soon be given output `out`: memory may be asked for.
+    fn expect_decision(&self, _head: FreshHead, _out: u16) {}
 
     /// True if its tables do not fit into the near caches: memory is asked for before it is needed.
     fn is_far(&self) -> bool {
@@ -280,24 +291,19 @@ pub trait RouterModel: Send {
     /// [`View::buffer`](crate::routing::View::buffer).
     fn buffer(&self, class: u8) -> u32;
 
-    /// The heads that shall decide in the cycle at hand, all at the same time: the input VCs of those that decide for the
-    /// first time and are at the front, then the input VC of each other one and a number by which the model knows it. Both
-    /// lists are empty before. This and the next four only where heads decide again: a model on which they do not rejects
+    /// The heads that shall decide in the cycle at hand, all at the same time: those that decide for the first time and are
+    /// at the front, then the input VC of each other one and a number by which the model knows it. Both lists are empty
+    /// before. This and the next three only where heads decide again: a model on which they do not rejects
     /// such routings.
-    fn undecided(&mut self, _fresh: &mut Vec<u32>, _waiting: &mut Vec<(u32, u32)>) {}
-
-    /// The head at the front of input VC `vc`, which decides for the first time.
-    fn fresh_head(&self, _vc: u32) -> &Flit {
-        unreachable!("no head decides for the first time at the front in this model")
-    }
+    fn undecided(&mut self, _fresh: &mut Vec<FreshHead>, _waiting: &mut Vec<(u32, u32)>) {}
 
     /// The other one of this `number`, in the state in which it decides.
     fn waiting_head(&self, _number: u32) -> Flit {
         unreachable!("no head decides again in this model")
     }
 
-    /// The head at the front of input VC `vc`, one of those that decide for the first time, has decided this; in their order.
-    fn decide_first(&mut self, _vc: u32, _decision: Decision) {}
+    /// One of the heads that decide for the first time has decided this; in their order.
+    fn decide_first(&mut self, _head: FreshHead, _decision: Decision) {}
 
     /// The head `number` in input VC `vc`, one of the others, has decided this; after those, in their order.
     fn redirect(&mut self, _vc: u32, _number: u32, _decision: Decision) {}

@@ -20,7 +20,7 @@ use std::collections::VecDeque;
 use crate::cycle::channels::{ChannelEnd, Channels, Wheel};
 use crate::cycle::flit::{Decision, Flit, Pool, UNDECIDED};
 use crate::cycle::router::buffer_policy::{BufferPolicy, Buffers};
-use crate::cycle::router::{Case, PortQueue, Router, RouterModel, Simulation, Wait};
+use crate::cycle::router::{Case, FreshHead, PortQueue, Router, RouterModel, Simulation, Wait};
 use crate::cycle::table::{Table, TableMaker};
 use crate::cycle::{Point, Setup};
 use crate::error::{Error, Result};
@@ -217,8 +217,8 @@ pub struct InputQueuedRouters<const LOG: u32, const KIND: u8> {
     class_of: [u8; 64],
     /// Routers at which something has changed since the heads that wait there decided.
     looking: Vec<u32>,
-    /// Input VCs whose heads have come to their front, and decide for the first time.
-    fresh: Vec<u32>,
+    /// Heads that have come to the front of their VC, and decide for the first time.
+    fresh: Vec<FreshHead>,
     allocator: Allocator,
     iterations: u32,
     priority: Priority,
@@ -544,11 +544,10 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
     }
 
     #[inline(always)]
-    fn expect_decision(&self, vc: u32, out: u16) {
-        let place = self.inputs[vc as usize].front;
+    fn expect_decision(&self, FreshHead { router, place, .. }: FreshHead, out: u16) {
         self.pool.prefetch(place);
         prefetch(&self.before, place as usize);
-        let port = self.routers[self.router_of(vc) as usize].first_port as usize + usize::from(out);
+        let port = self.routers[router as usize].first_port as usize + usize::from(out);
         self.ports.prefetch(port);
         self.queued.prefetch(port);
     }
@@ -712,7 +711,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
         mask.count_ones() * u32::from(self.policy.reserve) + self.policy.pool
     }
 
-    fn undecided(&mut self, fresh: &mut Vec<u32>, waiting: &mut Vec<(u32, u32)>) {
+    fn undecided(&mut self, fresh: &mut Vec<FreshHead>, waiting: &mut Vec<(u32, u32)>) {
         std::mem::swap(fresh, &mut self.fresh);
         while let Some(router) = self.looking.pop() {
             let state = &mut self.routers[router as usize];
@@ -735,20 +734,14 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
     }
 
     #[inline(always)]
-    fn fresh_head(&self, vc: u32) -> &Flit {
-        self.front(vc as usize)
-    }
-
-    #[inline(always)]
     fn waiting_head(&self, vc: u32) -> Flit {
         self.waiting_heads[vc as usize].flit()
     }
 
     #[inline(always)]
-    fn decide_first(&mut self, vc: u32, decision: Decision) {
-        let router = self.router_of(vc);
-        assert!(decision.out < self.routers[router as usize].radix, "{NO_SUCH_PORT}");
-        self.head_decides(router, vc, decision);
+    fn decide_first(&mut self, head: FreshHead, decision: Decision) {
+        assert!(decision.out < self.routers[head.router as usize].radix, "{NO_SUCH_PORT}");
+        self.head_decides(head, decision);
     }
 
     #[inline(always)]

@@ -12,6 +12,7 @@ use super::waiting_heads::{Commitment, WaitingHead};
 use super::{ADAPTIVE, InputQueuedRouters, NO_SUCH_PORT, NONE, PortArbiters, PortQueue};
 use crate::cycle::channels::Channels;
 use crate::cycle::flit::{Flit, Pool, UNDECIDED};
+use crate::cycle::router::FreshHead;
 use crate::cycle::router::buffer_policy::BufferPolicy;
 use crate::cycle::table::Part;
 use crate::network::PortId;
@@ -69,10 +70,12 @@ struct Again<'a> {
     before: &'a [PacketState],
     queued: Part<'a, PortQueue>,
     /// See [`InputQueuedRouters::fresh`].
-    fresh: &'a mut Vec<u32>,
+    fresh: &'a mut Vec<FreshHead>,
     wanted: Part<'a, u16>,
     /// See [`InputQueuedRouters::revocable`].
     revocable: u16,
+    /// The router, in the domain's numbering.
+    router: u32,
     /// How many heads there are.
     count: u16,
     /// Something has changed since they decided.
@@ -149,6 +152,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
                 fresh: &mut self.fresh,
                 wanted: self.wanted.part(of_whole.0, of_whole.1),
                 revocable: self.revocable,
+                router: router as u32,
                 count: state.undecided,
                 look: false,
             },
@@ -446,7 +450,8 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
         let Flit { out, class, hops, .. } = *self.pool.get(front);
         if KIND == ADAPTIVE && out == UNDECIDED {
             // As `InputQueuedRouters::ask_decision`.
-            self.again.fresh.push((self.first_port << LOG) as u32 + u32::from(input));
+            let vc = (self.first_port << LOG) as u32 + u32::from(input);
+            self.again.fresh.push(FreshHead { vc, router: self.again.router, place: front });
             self.again.look |= self.again.count > 0;
             return;
         }

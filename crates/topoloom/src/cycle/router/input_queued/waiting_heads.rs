@@ -6,6 +6,7 @@
 
 use super::InputQueuedRouters;
 use crate::cycle::flit::{Decision, Flit};
+use crate::cycle::router::FreshHead;
 use crate::routing::PacketState;
 
 /// Whether the head that asks for an output VC may decide for another.
@@ -110,14 +111,13 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     /// those that have been rejected at its router with it.
     #[inline(always)]
     pub(super) fn ask_decision(&mut self, router: usize, vc: u32) {
-        self.fresh.push(vc);
+        self.fresh.push(FreshHead { vc, router: router as u32, place: self.inputs[vc as usize].front });
         self.look(router);
     }
 
-    /// The head at the front of input VC `vc` (domain numbering), which has come there undecided, has decided.
+    /// A head that has come to the front undecided has decided.
     #[inline(always)]
-    pub(super) fn head_decides(&mut self, router: u32, vc: u32, decision: Decision) {
-        let place = self.inputs[vc as usize].front;
+    pub(super) fn head_decides(&mut self, FreshHead { vc, router, place }: FreshHead, decision: Decision) {
         let head = self.pool.at(place);
         let before = head.state;
         head.decide(decision);

@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 use crate::cycle::channels::Channels;
 use crate::cycle::flit::{Decision, Flit, NIL, Pool};
 use crate::cycle::router::buffer_policy::BufferPolicy;
-use crate::cycle::router::{Case, Router, RouterModel, Simulation, Wait};
+use crate::cycle::router::{Case, FreshHead, Router, RouterModel, Simulation, Wait};
 use crate::cycle::table::{Table, TableMaker};
 use crate::cycle::{Point, Setup};
 use crate::error::Result;
@@ -375,7 +375,7 @@ impl RouterModel for Voq {
         self.classes.vcs_of(class) * u32::from(self.policy.reserve) + self.policy.pool
     }
 
-    fn undecided(&mut self, _fresh: &mut Vec<u32>, waiting: &mut Vec<(u32, u32)>) {
+    fn undecided(&mut self, _fresh: &mut Vec<FreshHead>, waiting: &mut Vec<(u32, u32)>) {
         for queue in std::mem::take(&mut self.blocked) {
             let (vc, card, input, output) = self.place(queue);
             let lane = self.lane(vc);
