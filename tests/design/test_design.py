@@ -12,6 +12,7 @@ import pytest
 from oracles.fields import prime_power
 from topoloom import TopoloomError, candidates, network
 from topoloom.design import bisections
+from topoloom.design.candidates import count_or_range, terminal_range
 from topoloom.design.hosting import SELF_HOSTED, Hosting
 from topoloom.design.ranking import column, unbeaten
 from topoloom.design.shape import prime_powers
@@ -332,6 +333,7 @@ def test_prime_powers():
         ({"terminals": 100, "radix": 8, "families": "galaxifly"}, "no family 'galaxifly' to search"),
         ({"terminals": 100, "radix": 8, "families": [3]}, "no family '3' to search"),
         ({"terminals": 100, "radix": 8, "families": 3}, "families is 3"),
+        ({"terminals": 100, "radix": 8, "families": []}, "families is empty"),
         ({"terminals": 100.5, "radix": 8}, "terminals is 100.5; it must be a whole number or a pair"),
         ({"terminals": "100", "radix": 8}, "terminals is '100'; it must be a whole number or a pair"),
         ({"terminals": (100,), "radix": 8}, "it must be a whole number or a pair"),
@@ -354,7 +356,14 @@ def test_the_command(topoloom):
     assert done["candidates"] == len(candidates(terminals=300, radix=12))
     spec = done["shown"][0]["spec"]
     assert done["shown"][0]["diameter"] == nx.diameter(nx.Graph(network(spec).to_networkx()))
-    assert "must be a number or a range" in topoloom("candidates", "--terminals", "a", "--radix", "12").err
+    for text in ("a", "3:", "3:b", "3:4:5", "-3:5"):
+        told = topoloom("candidates", "--terminals", text, "--radix", "12").err
+        assert f"--terminals is '{text}'; it must be a number or a range, such as 3000:3300" in told
+
+
+def test_a_range_is_read_in_one_place():
+    for text in ("50:60", " 50 : 60 "):
+        assert terminal_range(text) == count_or_range("--terminals", text) == (50, 60)
 
 
 def test_a_network_whose_routers_no_switch_replaces_has_no_cost(topoloom):

@@ -17,7 +17,6 @@ SEPARATORS = (":", "=", "(", ")")
 CUTS = {
     "simulation/loads.py": "loads, first:last:step",
     "studies/study.py": "seeds, first:last",
-    "cli/parameters.py": "a range of terminals, low:high",
     "studies/ledger.py": "a line of /proc",
     "studies/mistakes.py": "lines of TOML",
 }

@@ -8,9 +8,9 @@ import typer
 
 from topoloom._core import layout_assumptions
 from topoloom.cli.console import print_assumptions, print_json, print_sentence, print_table, say
-from topoloom.cli.parameters import Json, LayoutRules, Prices, count_or_range
+from topoloom.cli.parameters import Json, LayoutRules, Prices
 from topoloom.cli.watching import watched
-from topoloom.design.candidates import SORTED_BY, Candidate, Candidates
+from topoloom.design.candidates import SORTED_BY, Candidate, Candidates, count_or_range
 from topoloom.design.candidates import candidates as search
 from topoloom.design.hosting import Hosting
 from topoloom.design.racks import RackRule
@@ -95,7 +95,7 @@ def candidates(
         )
     if hosts:
         host = Hosting.read(hosts)
-        per = f"{host.accelerators} accelerators and {counted(host.interfaces, 'interface', 'interfaces')}"
+        per = f"{host.accelerators} accelerators and {counted(host.interfaces, 'interface')}"
         print_sentence(f"Hosts: {hosts}, of {per}; terminals of a network are ports for interfaces.")
     beaten = f", {len(kept):,} of which no other one beats in {pareto}" if pareto else ""
     first = "of fewest ports" if sort is None else f"that are first by {sort}"

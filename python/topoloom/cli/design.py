@@ -9,9 +9,10 @@ import typer
 
 from topoloom.cli import status
 from topoloom.cli.console import print_json, print_sentence, print_table, say
-from topoloom.cli.parameters import Force, Json, LayoutRules, Prices, count_or_range
+from topoloom.cli.parameters import Force, Json, LayoutRules, Prices
 from topoloom.cli.progress import ProgressDisplay
 from topoloom.design.answer import Answer, answer
+from topoloom.design.candidates import count_or_range
 from topoloom.design.criteria import Criterion, Value
 from topoloom.design.funnel import InterruptionError
 from topoloom.design.makespans import makespans_note
@@ -38,7 +39,7 @@ class _Teller:
 
     def stage(self, name: str, count: int) -> None:
         """Say that a stage begins."""
-        say(f"{name}: {counted(count, 'network', 'networks')}")
+        say(f"{name}: {counted(count, 'network')}")
 
     def progress(self, progress: Progress) -> None:
         """Show how far a stage is."""
@@ -189,8 +190,8 @@ def _print_answer(found: Answer) -> None:
         f"Cost and cable: prices {prices}, layout {found.question.layout or DEFAULT_LAYOUT}. Saturation throughput: "
         f"{throughput_note(found.question)}, seed {found.question.seed}.{makespans}"
     )
-    searched = counted(found.outcome.searched, "configuration", "configurations")
-    say(f"{searched}, {len(found.outcome.front)} on the front, {counted(len(rows), 'finalist', 'finalists')}")
+    searched = counted(found.outcome.searched, "configuration")
+    say(f"{searched}, {len(found.outcome.front)} on the front, {counted(len(rows), 'finalist')}")
 
 
 def _cell(value: Value | None, each: Criterion) -> str:

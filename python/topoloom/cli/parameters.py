@@ -210,23 +210,3 @@ def split_names(option: str, text: str) -> list[str]:
     if names is None:
         raise TopoloomError(f"{option} is '{text}'; it must be names with commas between them")
     return list(dict.fromkeys(names))
-
-
-def count_or_range(option: str, text: str) -> int | tuple[int, int]:
-    """Return a number, or the least and the largest of a range.
-
-    Args:
-        option: The option, for the message.
-        text: The text.
-
-    Raises:
-        TopoloomError: It is neither.
-
-    >>> count_or_range("--terminals", "3000"), count_or_range("--terminals", "3000:3300")
-    (3000, (3000, 3300))
-    """
-    low, colon, high = text.partition(":")
-    try:
-        return (int(low), int(high)) if colon else int(low)
-    except ValueError:
-        raise TopoloomError(f"{option} is '{text}'; it must be a number or a range, such as 3000:3300") from None

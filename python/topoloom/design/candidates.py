@@ -25,7 +25,7 @@ from topoloom.layout.layouts import DEFAULT_LAYOUT
 from topoloom.libraries import require
 from topoloom.network.families import descriptions
 from topoloom.network.networks import Network
-from topoloom.simulation.options import check_whole
+from topoloom.simulation.options import check_whole, require_some
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -302,8 +302,8 @@ def terminal_range(terminals: Any) -> tuple[int, int]:
     >>> terminal_range(1000), terminal_range("50:60")
     ((1000, 1100), (50, 60))
     """
-    if isinstance(terminals, str) and (numbers := re.fullmatch(r"\s*(\d{1,18})\s*:\s*(\d{1,18})\s*", terminals)):
-        terminals = tuple(map(int, numbers.groups()))
+    if isinstance(terminals, str):
+        terminals = _range(terminals) or terminals
     if isinstance(terminals, Integral) and not isinstance(terminals, bool):
         low = check_whole("terminals", terminals, 1, MOST_TERMINALS)
         return low, min(floor(low * (1 + SLACK)), MOST_TERMINALS)
@@ -317,6 +317,31 @@ def terminal_range(terminals: Any) -> tuple[int, int]:
     return low, high
 
 
+def count_or_range(option: str, text: str) -> int | tuple[int, int]:
+    """Return a number, or the least and the largest of a range, as commands read them.
+
+    Args:
+        option: The option, for the message.
+        text: The text.
+
+    Raises:
+        TopoloomError: It is neither.
+
+    >>> count_or_range("--terminals", "3000"), count_or_range("--terminals", "3000:3300")
+    (3000, (3000, 3300))
+    """
+    try:
+        return _range(text) or int(text)
+    except ValueError:
+        raise TopoloomError(f"{option} is '{text}'; it must be a number or a range, such as 3000:3300") from None
+
+
+def _range(text: str) -> tuple[int, int] | None:
+    """Return both numbers of a text such as ``3000:3300``; None for another text."""
+    numbers = re.fullmatch(r"\s*(\d{1,18})\s*:\s*(\d{1,18})\s*", text)
+    return None if numbers is None else (int(numbers[1]), int(numbers[2]))
+
+
 def _names(families: Any, hosts: str) -> list[str]:
     """Return the names of the families that are searched."""
     if families is None:
@@ -324,6 +349,7 @@ def _names(families: Any, hosts: str) -> list[str]:
     if not isinstance(families, Iterable):
         raise TopoloomError(f"families is {families!r}; it must be a name or several of {', '.join(SHAPES)}")
     names = [families] if isinstance(families, str) else list(dict.fromkeys(families))
+    require_some("families", names)
     for name in names:
         if (sentence := why_not_searched(name, hosts)) is not None:
             raise TopoloomError(sentence)

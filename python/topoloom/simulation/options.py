@@ -6,7 +6,7 @@ Types are checked here, ranges by the engine itself, in :meth:`topoloom._core.Si
 """
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sized
 from numbers import Integral
 from types import MappingProxyType
 from typing import Any, Self, TypeVar
@@ -40,6 +40,22 @@ def check_whole(name: str, value: object, least: int, most: int) -> int:
         shown = "too large" if isinstance(value, Integral) and int(value) > MOST_U64 else repr(value)
         raise TopoloomError(f"{name} is {shown}; it must be a whole number from {least} to {most}")
     return int(value)
+
+
+def require_some(name: str, given: Sized) -> None:
+    """Reject an empty list, which asks for nothing.
+
+    Args:
+        name: The name of the argument, for the message.
+        given: The list.
+
+    Raises:
+        TopoloomError: It is empty.
+
+    >>> require_some("networks", ["mesh:4x4"])
+    """
+    if not given:
+        raise TopoloomError(f"{name} is empty; it must have at least one item")
 
 
 MOST_THREADS = 1024
@@ -139,18 +155,18 @@ def threads_given(cancel: CancelToken, asked: int) -> int:
     return given
 
 
-def counted(number: int, one: str, several: str) -> str:
+def counted(number: int, one: str, several: str | None = None) -> str:
     """Return a number of things as people say it.
 
     Args:
         number: The number of things.
         one: The word and the verb for one thing, unchecked.
-        several: Those for several.
+        several: Those for several; unless given, the word for one with an s.
 
-    >>> counted(1, "point is", "points are")
-    '1 point is'
+    >>> counted(1, "point is", "points are"), counted(2, "point")
+    ('1 point is', '2 points')
     """
-    return f"{number:,} {one if number == 1 else several}"
+    return f"{number:,} {one if number == 1 else several or one + 's'}"
 
 
 def make_options(values: Mapping[str, Any]) -> EngineOptions:
