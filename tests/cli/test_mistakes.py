@@ -202,6 +202,8 @@ MISTAKES = [
     # commands' own
     ("compare mesh:4x4 --traffic uniform,", "commas"),
     ("compare mesh:4x4 --out /nonexistent/report.html", "/nonexistent/report.html"),
+    ("compare mesh:4x4 --store /proc/x", "/proc/x cannot be used as a store of results"),
+    ("saturation mesh:4x4 --store /proc/x", "/proc/x cannot be used as a store of results"),
     ("compare mesh:4x4 mesh:4xx4", "mesh:4xx4"),
     ("show mesh:4x4 mesh:5x5 --edges links.csv", "one network"),
     ("show mesh:4x4 --edges /nonexistent/links.csv", "/nonexistent/links.csv"),

@@ -5,6 +5,7 @@ import inspect
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,78 @@ def test_every_family_of_the_engine_can_be_called_by_name() -> None:
 def test_a_family_tells_a_mistake_in_its_keys() -> None:
     with pytest.raises(topoloom.TopoloomError, match=r"unknown key of flex 'q'"):
         topoloom.FleX(3, 3, 3, q=1)
+
+
+def _given(argument: str, value: object) -> dict[str, object]:
+    """Return arguments of `synthesise` with one of them replaced."""
+    return {"routers": 21, "degree": 4, "graphs": 1, argument: value}
+
+
+NUMBERS = {
+    "tasks": lambda number: topoloom.Application("reduce", number),
+    "task": lambda number: topoloom.Application("reduce", 4).program(number),
+    "routers": lambda number: topoloom.synthesise(**_given("routers", number)),
+    "degree": lambda number: topoloom.synthesise(**_given("degree", number)),
+    "graphs": lambda number: topoloom.synthesise(**_given("graphs", number)),
+    "seed": lambda number: topoloom.synthesise(**_given("seed", number)),
+    "seed of ways": lambda number: topoloom.network("mesh:4").route_lengths(seed=number),
+    "seed of failures": lambda number: topoloom.network("mesh:4").faults(trials=1, seed=number),
+    "trials": lambda number: topoloom.network("mesh:4").faults(trials=number),
+    "sample": lambda number: topoloom.network("mesh:4").facts(sample=number),
+    "seed of a sample": lambda number: topoloom.network("mesh:4").facts(sample=2, seed=number),
+    "vcs": lambda number: topoloom.network("mesh:4").verify(vcs=number),
+    "p": lambda number: topoloom.Network.from_edges([(0, 1)], p=number),
+    "key of a network": lambda number: topoloom.network("mesh:4", p=number),
+    "size": topoloom.Mesh,
+    "radix": lambda number: topoloom.candidates(terminals=100, radix=number),
+    "terminals": lambda number: topoloom.candidates(terminals=number, radix=16),
+    "max_diameter": lambda number: topoloom.candidates(terminals=100, radix=16, max_diameter=number),
+    "seed of a simulation": lambda number: topoloom.network("mesh:4").simulate(load=0.1, seed=number),
+    "measure": lambda number: topoloom.network("mesh:4").simulate(load=0.1, warmup=1, measure=number),
+    "seed of a workload": lambda number: topoloom.workload("mesh:4", "reduce", seed=number),
+    "cabinet": lambda number: topoloom.network("mesh:4").layout(f"cabinet={number}"),
+}
+"""Calls with a whole number, by what it is."""
+
+
+@pytest.mark.parametrize("number", [-1, 2**70, -(2**70), "x", 1.5j], ids=["-1", "2^70", "-2^70", "x", "complex"])
+@pytest.mark.parametrize("call", NUMBERS.values(), ids=NUMBERS)
+def test_a_number_out_of_its_range_is_a_mistake_of_the_user(call: Callable[[object], object], number: object) -> None:
+    with pytest.raises(topoloom.TopoloomError):
+        call(number)
+
+
+SHORT = {"load": 0.1, "warmup": 1, "measure": 10}
+
+NOTHING = {
+    "networks": [
+        lambda: topoloom.compare([], **SHORT),
+        lambda: topoloom.workload([], "reduce"),
+    ],
+    "routings": [lambda: topoloom.compare(["mesh:4"], [], **SHORT)],
+    "traffics": [lambda: topoloom.compare(["mesh:4"], traffics=[], **SHORT)],
+    "apps": [lambda: topoloom.workload("mesh:4", [])],
+}
+
+
+@pytest.mark.parametrize("name", NOTHING)
+def test_an_empty_list_asks_for_nothing_and_is_rejected(name: str) -> None:
+    for call in NOTHING[name]:
+        with pytest.raises(topoloom.TopoloomError, match=f"{name} is empty; it must have at least one item"):
+            call()
+
+
+def test_a_search_has_one_of_two_aims_and_a_time() -> None:
+    for seconds in (-1, "x", None, float("nan")):
+        with pytest.raises(topoloom.TopoloomError, match=r"it must be .*above 0"):
+            topoloom.synthesise(21, 4, seconds=seconds, graphs=1)
+    with pytest.raises(topoloom.TopoloomError, match=r"unknown aim 'loads' \(did you mean 'load'\?\)"):
+        topoloom.synthesise(21, 4, minimise="loads", graphs=1)
+
+
+def test_a_folder_that_cannot_be_made_is_no_store() -> None:
+    with pytest.raises(topoloom.TopoloomError, match="/proc/x cannot be used as a store of results: No such file"):
+        topoloom.compare(["mesh:4"], store="/proc/x", **SHORT)
 
 
 def test_the_stub_has_the_names_and_arguments_of_the_engine() -> None:

@@ -1,9 +1,13 @@
 """Networks that a search makes for a number of routers and a degree."""
 
+from numbers import Real
 from typing import Literal
 
 from topoloom import _core
+from topoloom._core import TopoloomError, unknown
 from topoloom.engine.results import Synthesis
+from topoloom.simulation.option_types import MOST_U32, MOST_U64
+from topoloom.simulation.options import check_whole
 
 SECONDS = 20.0
 """The time of a search, in seconds, unless another is given."""
@@ -32,10 +36,19 @@ def synthesise(
         graphs: The number of graphs after which it ends, with the round. The result then depends on the seed alone.
 
     Raises:
-        TopoloomError: No graph has these numbers, or the group has another order.
+        TopoloomError: No graph has these numbers, the group has another order, or a number is out of its range.
 
     >>> found = synthesise(21, 4, graphs=1)
     >>> found.best.diameter
     3
     """
-    return _core.synthesise(routers, degree, minimise == "load", group, seed, seconds, graphs)
+    check_whole("routers", routers, 1, MOST_U32)
+    check_whole("degree", degree, 1, MOST_U32)
+    check_whole("seed", seed, 0, MOST_U64)
+    if graphs is not None:
+        check_whole("graphs", graphs, 1, MOST_U64)
+    if isinstance(seconds, bool) or not isinstance(seconds, Real):
+        raise TopoloomError(f"seconds is {seconds!r}; it must be a number above 0")
+    if minimise not in ("load", "distance"):
+        raise TopoloomError(unknown("aim", str(minimise), ["load", "distance"]))
+    return _core.synthesise(routers, degree, minimise == "load", group, seed, float(seconds), graphs)

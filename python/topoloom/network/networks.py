@@ -320,12 +320,13 @@ class Network:
             seed: The seed of ways that are drawn.
 
         Raises:
-            TopoloomError: A routing that is not offered, or a network that is too large.
+            TopoloomError: A routing that is not offered, a network that is too large, or a seed out of its range.
 
         >>> Network("nesttree:t=2,u=8,endpoints=64").route_lengths()["longest"]
         12
         """
-        return self._built(routing).route_lengths(seed)
+        check_whole("seed", seed, 0, MOST_U64)
+        return self._built(routing).route_lengths(int(seed))
 
     def routing(self, name: str) -> str:
         """Return the name of the routing that a role selects on this network.

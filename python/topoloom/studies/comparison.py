@@ -10,7 +10,7 @@ from topoloom.network.networks import Network, as_networks
 from topoloom.report.comparison import PROVED_ROUTERS, Comparison
 from topoloom.simulation.curves import Curve
 from topoloom.simulation.loads import Loads, parse_loads
-from topoloom.simulation.options import EngineOptions, make_options
+from topoloom.simulation.options import EngineOptions, make_options, require_some
 from topoloom.simulation.plans import knee_plan
 from topoloom.simulation.runs import Keeper, OnPoint, Waiting, run_plans
 from topoloom.simulation.simulator import Simulator
@@ -92,6 +92,8 @@ class CompareJob:
         layout: str = "",
         prices: str = "",
     ) -> None:
+        for name, given in (("networks", networks), ("routings", routings), ("traffics", traffics), ("load", loads)):
+            require_some(name, given)
         self._layout, self._prices = layout, prices
         price_list(prices)  # a mistake in its name is reported before the networks are built
         if options.fail is not None:

@@ -25,6 +25,7 @@ from topoloom import _core
 from topoloom._core import TopoloomError
 from topoloom.files import LEDGER as FILE
 from topoloom.libraries import require
+from topoloom.simulation.options import counted
 from topoloom.studies import parquet, repair
 from topoloom.studies.points import StudyPoint
 
@@ -157,6 +158,8 @@ class Ledger:
             _refuse_other_folders(folder, create=create)
         try:
             self._open_to_write() if create else self._open_to_read()
+        except OSError as error:
+            raise TopoloomError(f"{folder} cannot be used as a store of results: {error.strerror or error}") from None
         except sqlite3.DatabaseError as error:
             why = str(error) if os.access(folder, os.W_OK) else "it is read-only; a run has to write there"
             raise TopoloomError(f"{folder / FILE} cannot be used as a store of results: {why}") from None
@@ -185,7 +188,7 @@ class Ledger:
             self.notes += [*mending.notes, f"what {self.folder} lost is done again where a study asks for it"]
         if found:
             why = "was missing, empty or damaged; it is rebuilt from" if new else "did not know of"
-            self.notes.append(f"{self.folder / FILE} {why} {found} results that were found in the store")
+            self.notes.append(f"{self.folder / FILE} {why} {counted(found, 'result')} of the store")
 
     def _set_aside(self) -> list[tuple[Any, ...]]:
         """Set aside what stands where ledger and parts should, but is neither; return the results that it held."""
@@ -224,7 +227,8 @@ class Ledger:
         found = (mending.save(repair.saved(path)) if path.is_file() else 0) + mending.take_in_parts()
         self.notes += [
             *mending.notes,
-            f"{path}: {why}; {found} results were found in the store, and the next run rebuilds the ledger",
+            f"{path}: {why}; {counted(found, 'result was', 'results were')} found in the store, and the next run "
+            "rebuilds the ledger",
         ]
 
     def _refuse_later_versions(self) -> None:
@@ -415,7 +419,9 @@ class Ledger:
         if self._only_read:  # a run has taken lost points off the ledger
             for name, lost in repair.lost_points(self._db, self._verdicts()).items():
                 part = self.folder / PARTS / name
-                self.notes.append(f"{part} lacks the results of {len(lost)} points; the next run does them again")
+                self.notes.append(
+                    f"{part} lacks the results of {counted(len(lost), 'point')}; the next run does them again"
+                )
                 states = {key: state for key, state in states.items() if key not in lost}
         return states
 
@@ -486,7 +492,10 @@ class Ledger:
         found = [*self._read_parts(unknown, keys)[0], *found]
         rows = {row["key"]: row for row in [*found, *loose]}
         if unreadable:
-            notes.append(f"{unreadable} results in {self.folder / FILE} do not read; the next run does them again")
+            notes.append(
+                f"{counted(unreadable, 'result')} in {self.folder / FILE} cannot be read; the next run "
+                "repeats what is lost"
+            )
         return list(rows.values()), notes
 
     def _read_parts(
@@ -506,7 +515,7 @@ class Ledger:
 
     def _lost_part(self, name: str, why: str) -> str:
         (count,) = self._db.execute("SELECT count(*) FROM points WHERE part = ?", (name,)).fetchone()
-        part, lost = self.folder / PARTS / name, f"the results of {count} points are left out"
+        part, lost = self.folder / PARTS / name, f"the results of {counted(count, 'point')} are left out"
         return f"{part} does not read ({why}): {lost}, and the next run does them again"
 
     def _loose_rows(self, keys: AbstractSet[str] | None = None) -> tuple[list[dict[str, Any]], int]:

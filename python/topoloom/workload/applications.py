@@ -1,10 +1,13 @@
 """Applications: tasks, and the messages between them."""
 
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from topoloom import _core
 from topoloom._core import TopoloomError
+from topoloom.simulation.option_types import MOST_U32
+from topoloom.simulation.options import check_whole
 from topoloom.workload.chakra import write_chakra
 from topoloom.workload.goal import write_goal
 
@@ -36,7 +39,8 @@ class Application:
     """
 
     def __init__(self, spec: str, tasks: int) -> None:
-        self.core, self._room = _core.Workload(spec, tasks), tasks
+        check_whole("tasks", tasks, 0, MOST_U32)
+        self.core, self._room = _core.Workload(spec, int(tasks)), int(tasks)
 
     def __repr__(self) -> str:
         return f"Application({self.core.spec!r}, tasks={self.core.tasks})"
@@ -131,6 +135,6 @@ class Application:
         Raises:
             TopoloomError: A task that the application does not have.
         """
-        if not 0 <= task < self.tasks:
-            raise TopoloomError(f"task is {task}; {self.core.spec} has tasks 0 to {self.tasks - 1}")
-        return [(what, value if what == "compute" else int(value)) for what, value in self.core.program(task)]
+        if not isinstance(task, Integral) or not 0 <= task < self.tasks:
+            raise TopoloomError(f"task is {task!r}; {self.core.spec} has tasks 0 to {self.tasks - 1}")
+        return [(what, value if what == "compute" else int(value)) for what, value in self.core.program(int(task))]

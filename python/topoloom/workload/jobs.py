@@ -8,7 +8,7 @@ from typing import Any
 from topoloom import _core
 from topoloom._core import TopoloomError
 from topoloom.network.networks import Network, as_networks
-from topoloom.simulation.options import checked
+from topoloom.simulation.options import checked, require_some
 from topoloom.workers import Workers, cpu_count, interruptible
 from topoloom.workload.gpcnet import expanded
 from topoloom.workload.options import WorkloadOptions
@@ -92,6 +92,8 @@ class WorkloadJob:
         baseline: str | None = None,
         mappings: Sequence[str] = (),
     ) -> None:
+        require_some("networks", networks)
+        require_some("apps", apps)
         own = list({network.spec: network for network in networks}.values())
         apps = [one for app in apps for one in expanded(app)]
         specs = [network.spec for network in own]
