@@ -128,15 +128,18 @@ class Kind:
         name: What it is called, as in "report of topoloom".
         begins: Whether the first :data:`HEAD` bytes of a file may be those of one of that kind.
         needs: Optional libraries that write it.
+        endings: The endings that its name may have; empty: any.
     """
 
     name: str
     begins: Callable[[bytes], object]
     needs: tuple[str, ...] = ()
+    endings: tuple[str, ...] = ()
 
 
-def _kind(name: str, head: bytes, needs: tuple[str, ...] = ()) -> Kind:
-    return Kind(name, re.compile(rb"(?:\xef\xbb\xbf)?" + head, re.DOTALL | re.IGNORECASE).match, needs)
+def _kind(name: str, head: bytes, needs: tuple[str, ...] = (), endings: tuple[str, ...] = ()) -> Kind:
+    begins = re.compile(rb"(?:\xef\xbb\xbf)?" + head, re.DOTALL | re.IGNORECASE).match
+    return Kind(name, begins, needs, endings)
 
 
 def table(name: str, columns: Sequence[str]) -> Kind:
@@ -157,6 +160,7 @@ REPORT = _kind(
     "report of topoloom",
     rb'\s*<!doctype html>.{0,4000}<meta name="generator" content="topoloom ',
     ("jinja2", "plotly", *DRAWING),
+    (".html", ".htm"),
 )
 SCRIPT = _kind("script for sbatch that topoloom wrote", rb"#!/bin/sh\n# Runs the study ")
 PARQUET = _kind("Parquet file", rb"PAR1", ("pyarrow",))
@@ -403,6 +407,7 @@ def replacing(path: str | Path, kind: Kind, *, force: bool = False) -> Iterator[
 
 def _require_replaceable(path: Path, kind: Kind, *, force: bool) -> None:
     """Reject a path at which a file of this kind may not be written."""
+    _require_name(path, kind)
     target = _target(path)
     stores = (folder for folder in target.parents if folder.suffix == ".store" or (folder / LEDGER).exists())
     if store := next(stores, None):
@@ -421,6 +426,14 @@ def _require_replaceable(path: Path, kind: Kind, *, force: bool) -> None:
         raise TopoloomError(f"{path} is a study or another TOML file, which is never overwritten; give another name")
     if head and not force and not kind.begins(head):
         raise TopoloomError(f"{path} exists and is no {kind.name}; give another name, or --force to overwrite it")
+
+
+def _require_name(path: Path, kind: Kind) -> None:
+    """Reject a name that means something else: ``-``, and the ending of another kind."""
+    if str(path) == "-":
+        raise TopoloomError(f"'-' is no name of a {kind.name}; /dev/stdout stands for standard output")
+    if kind.endings and path.suffix.lower() not in kind.endings:
+        raise TopoloomError(f"{path}: {_core.unknown('ending of a report', path.suffix, kind.endings)}")
 
 
 def _is_stream(path: Path) -> bool:

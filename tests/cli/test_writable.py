@@ -230,3 +230,38 @@ def test_two_outputs_do_not_share_a_file(command, one, other, forced, topoloom, 
     assert found.status == 2
     assert f"{one} and {other} are the same file, x.csv; what is in it would be lost" in found.err
     assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["compare", "mesh:2x2", "--load", "0.1"],
+        ["workload", "mesh:2x2", "--app", "reduce"],
+        ["design", "--terminals", "4", "--radix", "4"],
+        ["run", "s.toml"],
+    ],
+    ids=lambda command: command[0],
+)
+@pytest.mark.parametrize(
+    ("name", "hint"), [("x.pdf", "'.pdf'"), ("report", "''"), ("x.htlm", "(did you mean '.html'?)")]
+)
+def test_a_report_is_html_by_its_name(command, name, hint, place, topoloom):
+    told = topoloom(*command, "--out", name)
+    assert (told.status, told.out, (place / name).exists()) == (2, "", False)
+    assert f"{name}: unknown ending of a report " in told.err
+    assert hint in told.err
+    assert "there are: .html, .htm\n" in told.err
+
+
+def test_a_dash_is_no_name_of_a_file(topoloom, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for command in (
+        ["layout", "mesh:4", "--bill"],
+        ["show", "mesh:4", "--edges"],
+        ["export", "mesh:4", "--format", "csv", "--out"],
+    ):
+        told = topoloom(*command, "-")
+        assert (told.status, told.out) == (2, "")
+        assert "'-' is no name of a " in told.err
+        assert "/dev/stdout stands for standard output" in told.err
+    assert not any(tmp_path.iterdir())

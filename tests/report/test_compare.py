@@ -14,7 +14,7 @@ from topoloom.report.overview import contests, headline, join_words, verdict
 from topoloom.report.rendering import render_report
 from topoloom.simulation.curves import Curve
 from topoloom.simulation.options import EngineOptions
-from topoloom.simulation.points import Point
+from topoloom.simulation.points import ZERO_LOAD, Point
 
 COMPARE = ["compare", "mesh:4x4", "hyperx:4x4", "--traffic", "uniform,bit-complement", "--load", "0.2:0.8:0.2"]
 
@@ -170,6 +170,12 @@ def test_the_overview_names_the_winners_and_ties():
     )
     assert headline(comparison) == "Two networks, side by side"
     assert join_words(["one"]) == "one"
+
+
+def test_zero_load_latency_has_its_interval():
+    comparison = made(["a"], [curve("a", 10, 0.5)])
+    (point,) = [point for point in comparison.curves[0].points.values() if point.offered == ZERO_LOAD]
+    assert contests(comparison)[0].entries[0].note == f"± {point.latency_ci95:.2f}"
 
 
 def test_what_users_type_is_escaped():

@@ -126,7 +126,7 @@ def contests(comparison: Comparison) -> list[Contest]:
             "cycles",
             1,
             "low",
-            _best_of_curves(comparison, traffic, lambda curve: curve.zero_load_latency, min),
+            _best_of_curves(comparison, traffic, lambda curve: curve.zero_load_latency, min, _interval),
         )
         for traffic in first
     ]
@@ -164,6 +164,10 @@ def saturation_entries(comparison: Comparison, traffic: str) -> tuple[Entry, ...
     (True, 'accepts 0.96 at load 1')
     """
     return _best_of_curves(comparison, traffic, lambda curve: curve.saturation_load, max, _accepted_at_1)
+
+
+def _interval(curve: Curve) -> str:
+    return "" if curve.zero_load_ci95 is None else f"± {curve.zero_load_ci95:.2f}"
 
 
 def _accepted_at_1(curve: Curve) -> str:

@@ -96,6 +96,12 @@ class Curve:
         return point.latency_cycles if point else None
 
     @property
+    def zero_load_ci95(self) -> float | None:
+        """Half the width of the 95 % confidence interval of :attr:`zero_load_latency`, in cycles."""
+        point = self.points.get(ZERO_LOAD)
+        return point.latency_ci95 if point else None
+
+    @property
     def first_unstable(self) -> float | None:
         """The smallest load past saturation, if one was simulated."""
         return min((load for load in self.points if load != ZERO_LOAD and not self.is_stable(load)), default=None)
