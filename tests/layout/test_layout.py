@@ -229,6 +229,18 @@ def test_a_list_of_ones_own(topoloom, tmp_path):
     assert (layout["prices"], layout["layout"]) == ("mine", "cabinet=1,columns=8,overhead=4")
 
 
+FIGURE = {"of": "nic", "key": "usd", "date": "2024", "source": "a quote"}
+
+
+def test_no_cables_draw_no_power_and_not_less(topoloom, tmp_path):
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps(OWN | {"cables": []}))
+    told = topoloom("layout", "mesh:2", "--prices", str(path))
+    assert (told.status, "-0" in told.out) == (0, False)
+    cost = topoloom("layout", "mesh:2", "--prices", str(path), "--json").json()[0]
+    assert str(cost["cable_power_w"]) == "0.0"
+
+
 @pytest.mark.parametrize(
     ("change", "told"),
     [
@@ -237,6 +249,10 @@ def test_a_list_of_ones_own(topoloom, tmp_path):
         ({"cables": [{"kind": "copper", "reach_m": 2}]}, "no kind of cable reaches 3.00 m between cabinets"),
         ({"cable": 3}, "unknown field `cable`"),
         ({"router": "dear"}, "the price list does not read"),
+        ({"name": ""}, "the price list has an empty name"),
+        ({"router": {"usd": 1e308}}, "price list mine: router.usd is 1e308; numbers of a price list are at most 1e12"),
+        ({"figures": [FIGURE | {"of": "nik"}]}, "unknown thing in figures 'nik' (did you mean 'nic'?)"),
+        ({"figures": [FIGURE | {"key": "us"}]}, "unknown key of nic in figures 'us' (did you mean 'usd'?)"),
     ],
 )
 def test_mistakes_in_a_list_of_ones_own(topoloom, tmp_path, change, told):

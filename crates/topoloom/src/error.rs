@@ -77,6 +77,13 @@ pub fn reason(error: &std::io::Error) -> String {
     text.split(" (os error").next().unwrap_or(&text).to_owned()
 }
 
+/// A number of things in a sentence: "1 router", "4 routers".
+pub fn several(number: impl Display, noun: &str) -> String {
+    let text = number.to_string();
+    let ending = if text == "1" { "" } else { "s" };
+    format!("{text} {noun}{ending}")
+}
+
 /// "unknown KIND 'NAME' (did you mean 'NEAR'?); there are: A, B, C", for a name that is not in `known`.
 pub fn unknown<S: AsRef<str>>(kind: impl Display, name: &str, known: impl IntoIterator<Item = S>) -> String {
     let known: Vec<String> = known.into_iter().map(|k| k.as_ref().to_owned()).collect();
@@ -91,7 +98,7 @@ pub fn unknown<S: AsRef<str>>(kind: impl Display, name: &str, known: impl IntoIt
 
 #[cfg(test)]
 mod tests {
-    use super::{Error, unknown};
+    use super::{Error, several, unknown};
 
     #[test]
     fn long_input_is_quoted_in_part() {
@@ -104,6 +111,12 @@ mod tests {
         assert!(words.starts_with("p is 'a b") && words.ends_with("it must be a number"), "{words}");
         assert!(words.chars().count() < 1_200, "{words}");
         assert_eq!(told("p is 'a\nb\u{1b}[2J\u{202e}'".to_owned()), "p is 'a\\nb\\u{1b}[2J\\u{202e}'");
+    }
+
+    #[test]
+    fn one_thing_is_singular() {
+        assert_eq!([0, 1, 2].map(|number| several(number, "router")), ["0 routers", "1 router", "2 routers"]);
+        assert_eq!([several(0.5, "unit"), several(1.0, "unit")], ["0.5 units", "1 unit"]);
     }
 
     #[test]

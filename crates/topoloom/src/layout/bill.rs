@@ -255,8 +255,9 @@ impl Bill<'_> {
         let priced = !prices.cables.is_empty();
         let nic_cost_usd = terminals as f64 * prices.nic.usd;
         let nic_power_w = terminals as f64 * prices.nic.w;
-        let cable_usd: f64 = sums.kinds.iter().map(|kind| kind.cost_usd).sum();
-        let cable_power_w: f64 = sums.kinds.iter().map(|kind| kind.power_w).sum();
+        // The sum of no numbers is −0.
+        let cable_usd = sums.kinds.iter().fold(0.0, |all, kind| all + kind.cost_usd);
+        let cable_power_w = sums.kinds.iter().fold(0.0, |all, kind| all + kind.power_w);
         let (cost_usd, power_w) =
             (router_cost_usd + cable_usd + nic_cost_usd, router_power_w + cable_power_w + nic_power_w);
         let energy_usd = prices.energy.map(|energy| energy.usd(power_w));
@@ -307,7 +308,7 @@ impl Bill<'_> {
             sums.usd += bought.usd;
             sums.w += bought.w;
             if let Some(switch) = bought.switch {
-                sums.used.insert(format!("switch of {} ports", switch.ports));
+                sums.used.insert(switch.figure());
             }
         }
         Ok(sums)

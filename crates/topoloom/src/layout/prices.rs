@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result, unknown};
+use crate::error::{Error, Result, several, unknown};
 
 /// What routers, network interfaces and cables cost and draw. k is the number of ports of a router that are in use,
 /// terminals included. What a list leaves out is free and draws nothing.
@@ -191,8 +191,18 @@ pub struct CablePurchase {
     pub usd: f64,
 }
 
+/// The largest number of a price list: of $, W or m. Sums of larger ones could leave the range of numbers.
+const MOST: f64 = 1e12;
+
 /// Lengths are sums of steps, and may be off in their last digit: less than this is none.
 const SLACK_M: f64 = 1e-6;
+
+impl SwitchPrice {
+    /// What figures call it.
+    pub(super) fn figure(&self) -> String {
+        format!("switch of {} ports", self.ports)
+    }
+}
 
 impl CableKind {
     /// The shortest cable of this kind that is `length_m` long, in metres; `None` if all are shorter.
@@ -274,6 +284,11 @@ impl PriceList {
     }
 
     fn check(&self) -> Result<()> {
+        if self.name.trim().is_empty() {
+            return Err(Error::Config(
+                "the price list has an empty name; results state it beside each cost".to_owned(),
+            ));
+        }
         match (self.router, self.switches.is_empty()) {
             (None, true) => return Err(self.mistake("router is missing; a list needs router or switches")),
             (Some(_), false) => return Err(self.mistake("router and switches are both given; one prices routers")),
@@ -292,11 +307,36 @@ impl PriceList {
                 return Err(self.mistake(format!("the kind of cable '{}' is there twice", cable.kind)));
             }
         }
-        Ok(())
+        self.figures.iter().try_for_each(|figure| self.check_figure(figure))
+    }
+
+    /// The things that the list prices, as figures name them, each with the keys that a figure may be of.
+    fn priced(&self) -> Vec<(String, &'static [&'static str])> {
+        const ROUTER: &[&str] = &["usd", "usd_per_port", "w", "w_per_port"];
+        const CABLE: &[&str] = &["usd", "usd_per_m", "usd_per_gbps", "usd_per_gbps_m", "w", "reach_m", "lengths_m"];
+        let named = |name: &str, keys| (name.to_owned(), keys);
+        let routers = [self.router.map(|_| named("router", ROUTER)), self.board.map(|_| named("board", ROUTER))];
+        let mut things: Vec<(String, &'static [&'static str])> = routers.into_iter().flatten().collect();
+        things.extend(self.switches.iter().map(|switch| (switch.figure(), &["usd", "w"] as _)));
+        things.push(named("nic", &["usd", "w"]));
+        things.extend(self.cables.iter().map(|cable| (cable.kind.clone(), CABLE)));
+        things.extend(self.energy.map(|_| named("energy", &["usd_per_kwh", "pue", "years"])));
+        things
+    }
+
+    fn check_figure(&self, PriceFigure { of, key, .. }: &PriceFigure) -> Result<()> {
+        let things = self.priced();
+        let Some((_, keys)) = things.iter().find(|(thing, _)| thing == of) else {
+            return Err(self.mistake(unknown("thing in figures", of, things.iter().map(|(thing, _)| thing))));
+        };
+        if keys.contains(&key.as_str()) {
+            return Ok(());
+        }
+        Err(self.mistake(unknown(format_args!("key of {of} in figures"), key, *keys)))
     }
 
     fn check_router(&self, name: &str, RouterPrice { usd, usd_per_port, w, w_per_port }: RouterPrice) -> Result<()> {
-        let least = if usd_per_port > 0.0 { f64::MIN } else { 0.0 };
+        let least = if usd_per_port > 0.0 { -MOST } else { 0.0 };
         self.bounded(&format!("{name}.usd"), usd, least)?;
         let others = [("usd_per_port", usd_per_port), ("w", w), ("w_per_port", w_per_port)];
         others.iter().try_for_each(|(key, price)| self.bounded(&format!("{name}.{key}"), *price, 0.0))
@@ -307,7 +347,9 @@ impl PriceList {
             return Err(self.mistake("a switch has 0 ports; ports must be at least 1"));
         }
         if self.switches.iter().filter(|other| other.ports == ports).count() > 1 {
-            return Err(self.mistake(format!("two switches have {ports} ports; the list needs one of each size")));
+            return Err(
+                self.mistake(format!("two switches have {}; the list needs one of each size", several(ports, "port")))
+            );
         }
         [("usd", usd), ("w", w)]
             .iter()
@@ -318,13 +360,16 @@ impl PriceList {
         let Some(EnergyPrice { usd_per_kwh, pue, years }) = self.energy else { return Ok(()) };
         self.bounded("energy.usd_per_kwh", usd_per_kwh, 0.0)?;
         self.bounded("energy.years", years, 0.0)?;
-        if pue >= 1.0 && pue.is_finite() {
-            return Ok(());
+        if pue >= 1.0 {
+            return self.bounded("energy.pue", pue, 1.0);
         }
         Err(self.mistake(format!("energy.pue is {pue}; a site draws at least what its equipment draws, so from 1")))
     }
 
     fn check_cable(&self, cable: &CableKind) -> Result<()> {
+        if cable.kind.trim().is_empty() {
+            return Err(self.mistake("a kind of cable has an empty name"));
+        }
         let prices = [
             ("usd", cable.usd),
             ("usd_per_m", cable.usd_per_m),
@@ -346,8 +391,11 @@ impl PriceList {
     }
 
     fn bounded(&self, name: &str, price: f64, least: f64) -> Result<()> {
-        if price >= least && price.is_finite() {
+        if (least..=MOST).contains(&price) {
             return Ok(());
+        }
+        if price.abs() > MOST {
+            return Err(self.mistake(format!("{name} is {price:e}; numbers of a price list are at most {MOST:e}")));
         }
         Err(self.mistake(format!("{name} is {price}; it must not be negative")))
     }
@@ -369,8 +417,10 @@ impl PriceList {
             return Ok(RouterPurchase { switch: None, usd, w: price.w + price.w_per_port * ports as f64 });
         }
         Err(self.mistake(format!(
-            "a router with {ports} ports would cost {usd:.2} $; the line {} k {:+} $ is for routers of more ports",
-            price.usd_per_port, price.usd
+            "a router with {} would cost {usd:.2} $; the line {} k {:+} $ is for routers of more ports",
+            several(ports, "port"),
+            price.usd_per_port,
+            price.usd
         )))
     }
 
@@ -591,7 +641,7 @@ mod tests {
             found.extend(prices.iter().filter(|own| own.1 > 0.0).map(|own| (of.to_owned(), own.0.to_owned())));
         };
         for switch in &list.switches {
-            add(&format!("switch of {} ports", switch.ports), &[("usd", switch.usd), ("w", switch.w)]);
+            add(&switch.figure(), &[("usd", switch.usd), ("w", switch.w)]);
         }
         add("nic", &[("usd", list.nic.usd), ("w", list.nic.w)]);
         for kind in &list.cables {
@@ -638,6 +688,21 @@ mod tests {
                 r#""source": "quote","#,
                 r#""source": "quote", "energy": {"usd_per_kwh": 0.1, "pue": 0.9, "years": 5},"#,
                 "energy.pue is 0.9",
+            ),
+            (r#""name": "own""#, r#""name": " ""#, "the price list has an empty name"),
+            (r#""kind": "fibre""#, r#""kind": """#, "price list own: a kind of cable has an empty name"),
+            (r#""usd": 100"#, r#""usd": 1e308"#, "router.usd is 1e308; numbers of a price list are at most 1e12"),
+            (r#""usd": 100"#, r#""usd": -1e308"#, "router.usd is -1e308; numbers"),
+            (r#""w": 3"#, r#""w": 2e12"#, "w of the cable 'fibre' is 2e12; numbers"),
+            (
+                r#""source": "quote","#,
+                r#""source": "quote", "figures": [{"of": "fiber", "key": "usd", "date": "2024", "source": "me"}],"#,
+                "unknown thing in figures 'fiber' (did you mean 'fibre'?); there are: router, nic, copper, fibre",
+            ),
+            (
+                r#""source": "quote","#,
+                r#""source": "quote", "figures": [{"of": "fibre", "key": "us", "date": "2024", "source": "me"}],"#,
+                "unknown key of fibre in figures 'us' (did you mean 'usd'?); there are: usd, usd_per_m",
             ),
         ] {
             assert!(OWN.contains(from), "{from}");
