@@ -179,9 +179,9 @@ network = topoloom.network("mesh:4x4")
         ("-1,1,2,1\n", "line 1: time is '-1'"),
         ("1.5,1,2,1\n", "line 1: time is '1.5'"),
         ("99999999999,1,2,1\n", "line 1: time is '99999999999'; it must be a whole number from 0 to 50000000"),
-        ("0 1 2 1\n", "line 1: 1 columns"),
+        ("0 1 2 1\n", "line 1: 1 column;"),
         ("time,src,dst,flits\n0,1,2,1\n", "line 1: the columns are time,src,dst,flits"),
-        ("\n# empty\n", "no terminal has anybody to send to"),
+        ("\n# empty\n", "trace.csv has no rows; each row must be time,source,destination,flits"),
     ],
 )
 def test_mistakes_in_a_trace(tmp_path, text, told):

@@ -252,7 +252,7 @@ def test_p_stands_for_the_terminals_of_the_file(tmp_path):
     assert read(tmp_path, text, "anynet").core.terminals_by_router() == [1, 0]
     network = read(tmp_path, text, "anynet", p=2)
     assert network.core.terminals_by_router() == [2, 2]
-    assert network.notes == ["p=2 stands for the 1 terminals of the source"]
+    assert network.notes == ["p=2 stands for the 1 terminal of the source"]
 
 
 def test_terminals_on_no_router_are_one_on_each_and_that_is_said():
@@ -413,7 +413,8 @@ BAD_FILES = [
     ("csv", "router_a,router_b,class\n0,1,x\n", "line 2: unknown class"),
     ("csv", "router_a,port_a,router_b,port_b\n0,1,1,1\n0,1,2,1\n", "line 3: port 1 of router '0' has a link already"),
     ("csv", "router_a,port_a,router_b,port_b\n0,-1,1,1\n", "port_a is '-1'"),
-    ("csv", "router_a,port_a,router_b,port_b\n0,4000000000,1,4000000000\n", "8000000000 terminals"),
+    ("csv", "router_a,port_a,router_b,port_b\n0,4000000000,1,4000000000\n", "line 2: port_a is 4000000000; the"),
+    ("csv", "router_a,port_a,router_b,port_b\n0,1,1,2\n0,2,1,65535\n", "line 3: port_b is 65535; the largest"),
     ("csv", "router_a,router_b\n0,\n", "no name"),
     ("csv", "\n\nrouter_a,router_b\n0,1\n\n# so\n0,1,2\n", "line 7: 3 fields"),
     ("csv", "router_a,router_b,class\n\n\n0,1,x\n", "line 4: unknown class"),
@@ -541,7 +542,11 @@ def test_export_writes_to_standard_output(topoloom):
         ("show file:/nonexistent/g.graphml", "cannot read '/nonexistent/g.graphml'"),
         ("show file:/dev/zero,format=edges", "no regular file"),
         ("show file:", "path is missing"),
-        ("show file:g.graphml,format=gexf", "unknown format 'gexf'"),
+        (
+            "show file:g.graphml,format=gexf",
+            "unknown format 'gexf'; there are: graphml, csv, edges, anynet, metis, graph6, ibsim\n",
+        ),
+        ("show file:g.doc", "ibsim .topo, or name the format: graphml, csv, edges, anynet, metis, graph6, ibsim\n"),
         ("show file:g.graphml,q=2", "unknown key of file 'q'"),
         ("show networkx:petersen", "no spec builds again"),
     ],

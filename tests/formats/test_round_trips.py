@@ -186,7 +186,7 @@ def test_a_list_that_was_changed_is_a_graph_alone(tmp_path, change):
     network = Network(f"file:{path}")
     assert "dor" not in network.core.routings()
     assert "it says that it is mesh:4x4, but" in network.notes[-1]
-    with pytest.raises(TopoloomError, match="this is not mesh:4x4: but"):
+    with pytest.raises(TopoloomError, match="this is not mesh:4x4: it"):
         Network(f"file:{path},as=mesh:4x4")
 
 
@@ -196,7 +196,9 @@ def test_a_list_that_was_changed_is_a_graph_alone(tmp_path, change):
         ("torus:1000x1000x100", "ports are more than there are here"),
         ("torus:no", "which cannot be built"),
         ("permuted:two-cab(mesh:3),cabinet=99999999999", "which cannot be built"),
-        ("mesh:4", "has 3 routers and not 4"),
+        ("mesh:4", "it says that it is mesh:4, but it has 3 routers and not 4"),
+        ("mesh:1", "but it has 3 routers and not 1"),
+        ("ring:3,degree=2", "but it lacks 1 of the 3 links of that network, and has 0 links of its own"),
         ("file:SELF", None),
         ("networkx:me,sha256=0", None),
         ("(" * 2000, None),
@@ -209,6 +211,21 @@ def test_a_file_may_say_anything(tmp_path, claim, told):
     assert network.facts()["diameter"] == 2
     assert network.family == "file"
     assert any(told in note for note in network.notes) if told else network.notes == []
+
+
+@pytest.mark.parametrize(
+    ("claim", "told"),
+    [
+        ("mesh:4", "this is not mesh:4: it has 3 routers and not 4"),
+        ("torus:no", "this is not torus:no: that network cannot be built: "),
+        ("ring:3,degree=2", "this is not ring:3,degree=2: it lacks 1 of the 3 links of that network"),
+    ],
+)
+def test_what_a_user_says_of_a_file_is_checked(tmp_path, claim, told):
+    path = tmp_path / "graph.edges"
+    path.write_text("0 1\n1 2\n")
+    with pytest.raises(TopoloomError, match=told):
+        Network(f"file:{path},as=({claim})")
 
 
 def test_latencies_come_back_with_the_structure(topoloom, tmp_path):

@@ -223,4 +223,4 @@ def test_messages_without_data_still_order_ranks(tmp_path: Path) -> None:
     for file in (text, binary):
         (told,) = package.workload("hyperx:2", f"goal:{file}").results
         assert told.makespan_s == pytest.approx(1.5e-6, abs=1e-10)
-        assert Application(f"goal:{file}", 2).notes == [f"goal:{file}: 1 messages have 0 bytes; each is sent with one"]
+        assert Application(f"goal:{file}", 2).notes == [f"goal:{file}: 1 message of 0 bytes, sent with one byte each"]

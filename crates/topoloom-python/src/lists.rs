@@ -82,7 +82,7 @@ pub fn machines() -> PyResult<Vec<Record<MachineDescription>>> {
 #[pyfunction]
 #[pyo3(signature = (path, name=None))]
 pub fn format_of(path: &str, name: Option<&str>) -> PyResult<&'static str> {
-    raise(topoloom::formats::of_path(path, name)).map(|format| format.name)
+    raise(topoloom::formats::of_path(path, name, topoloom::formats::Use::Writing)).map(|format| format.name)
 }
 
 /// The paths of the files that a name reads; `what` it is the name of: topology, routing, traffic, app, layout, cabinet

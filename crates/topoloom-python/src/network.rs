@@ -7,6 +7,7 @@ use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use topoloom::distances::Distances;
 use topoloom::faults::{Failures, Kind};
+use topoloom::formats::Use;
 use topoloom::links::{FLIT_BYTES, Latencies, LinkTimes, cycle_ns};
 use topoloom::metrics::diversity::{PathDiversity, path_diversity};
 use topoloom::metrics::faults::{Resilience, Sweep, resilience};
@@ -274,7 +275,7 @@ impl Network {
             .map(serde_json::from_str)
             .transpose()
             .map_err(|error| TopoloomError::new_err(error.to_string()))?;
-        let format = raise(formats::named(form))?;
+        let format = raise(formats::named(form, Use::Writing))?;
         let write = || {
             let links = latencies.map(|latencies| LinkTimes::new(&self.network, &latencies)).transpose()?;
             formats::write(&self.network, format, &formats::Timing { links, names, beside })
@@ -284,7 +285,7 @@ impl Network {
 
     /// A sentence on what a file of a format cannot say of the family, if it cannot.
     fn unwritten(&self, form: &str) -> PyResult<Option<String>> {
-        Ok(formats::unwritten(&self.network, raise(formats::named(form))?))
+        Ok(formats::unwritten(&self.network, raise(formats::named(form, Use::Writing))?))
     }
 
     /// METIS's arrays: offsets, neighbours, weights of routers, weights of neighbours.

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader};
 
 use crate::catalogue::Arguments;
 use crate::catalogue::values::bytes;
-use crate::error::{Error, Result, reason};
+use crate::error::{Error, Result, reason, several};
 use crate::inputs;
 
 /// What the columns of a file are called; those behind the first `needed` may be left out.
@@ -22,7 +22,7 @@ pub(crate) struct Row<'a> {
     fields: Vec<&'a str>,
 }
 
-/// Hands every row of the file that `file` names to `each`; ids of terminals are below `terminals`. Empty lines, lines that begin with `#` and a first line of the
+/// Hands every row of the file that `file` names to `each`, and returns their number; ids of terminals are below `terminals`. Empty lines, lines that begin with `#` and a first line of the
 /// columns' names are passed over.
 ///
 /// # Errors
@@ -32,14 +32,14 @@ pub(crate) fn rows(
     terminals: u32,
     columns: &Columns,
     mut each: impl FnMut(&Row) -> Result<()>,
-) -> Result<()> {
+) -> Result<usize> {
     /// A row takes about as much memory as its text; sorting takes as much again.
     const COST: u128 = 3;
     let path = file.lead();
     let unreadable = |error: std::io::Error| file.mistake(format_args!("{path}: {}", reason(&error)));
-    let opened = inputs::open(path, COST).map_err(|why| file.mistake(format_args!("{path}: {why}")))?;
+    let opened = inputs::open(path, COST).map_err(|why| file.unreadable(path, why))?;
     let lines = BufReader::new(opened).lines();
-    let mut first = true;
+    let (mut first, mut found) = (true, 0);
     for (line, text) in (1..).zip(lines) {
         let text = text.map_err(unreadable)?;
         let text = text.trim_start_matches(inputs::BYTE_ORDER_MARK).trim();
@@ -50,11 +50,29 @@ pub(crate) fn rows(
         if !std::mem::take(&mut first) || row.fields[0] != columns.names[0] {
             row.check_columns()?;
             each(&row)?;
+            found += 1;
         } else if !columns.names.starts_with(&row.fields) || row.fields.len() < columns.needed {
             return Err(row.mistake(format_args!("the columns are {text}; they must be {}", columns.names.join(","))));
         }
     }
-    Ok(())
+    Ok(found)
+}
+
+/// As [`rows`] of a file that must have one at least.
+///
+/// # Errors
+/// As [`rows`], and a file without rows.
+pub(crate) fn some_rows(
+    file: &Arguments,
+    terminals: u32,
+    columns: &Columns,
+    each: impl FnMut(&Row) -> Result<()>,
+) -> Result<()> {
+    if rows(file, terminals, columns, each)? > 0 {
+        return Ok(());
+    }
+    let (path, wanted) = (file.lead(), columns.names.join(","));
+    Err(file.mistake(format_args!("{path} has no rows; each row must be {wanted}")))
 }
 
 impl Row<'_> {
@@ -69,7 +87,7 @@ impl Row<'_> {
             return Ok(());
         }
         let wanted = self.columns.names.join(",");
-        Err(self.mistake(format_args!("{given} columns; there must be {wanted}")))
+        Err(self.mistake(format_args!("{}; there must be {wanted}", several(given, "column"))))
     }
 
     /// A whole number from `least` to `most`.

@@ -1,9 +1,10 @@
 //! What a user has written behind a name, cut into items and checked against the types of the keys.
 
 use std::fmt::Display;
+use std::path::Path;
 use std::str::FromStr;
 
-use super::entry::{Alone, Entry, Lead};
+use super::entry::{Alone, Entry, FILE, Lead};
 use super::grammar::{items, pair, sides, split_behind, split_first, unquoted};
 use super::key::{Key, Kind};
 use super::values;
@@ -200,6 +201,21 @@ impl<'a> Arguments<'a> {
     /// A mistake, as the rest of a sentence.
     pub fn mistake(&self, what: impl Display) -> Error {
         (self.entry.wrong)(format!("{}: {what}", self.place))
+    }
+
+    /// The mistake that a file cannot be read, and why. A key that is taken for the path, as there is no such key, is
+    /// named.
+    pub fn unreadable(&self, path: &str, why: impl Display) -> Error {
+        let is_word = |key: &str| key.starts_with(|c: char| c.is_ascii_alphabetic()) && !key.contains(['/', '.']);
+        match pair(path).0 {
+            Some(key) if is_word(key) && !Path::new(path).exists() => {
+                let known: Vec<&str> = self.entry.offered(key).into_iter().collect();
+                let keys =
+                    if known.is_empty() { format!("there is no key '{key}'") } else { unknown("key", key, known) };
+                self.mistake(format_args!("the {FILE} is missing; {keys}"))
+            }
+            _ => self.mistake(format_args!("{path}: {why}")),
+        }
     }
 
     /// What the text was read by.

@@ -13,6 +13,7 @@ use super::{
     Format, Holds, Mistake, RawGraph, RawLink, Timing, WIRE, edges, link_class, number, real, short, text, wire,
     wire_values,
 };
+use crate::error::several;
 use crate::network::{LinkClass, Network, PortId, TerminalId, Wire};
 use crate::table::{Row, Rows, heading};
 
@@ -29,6 +30,10 @@ pub(super) const FORMAT: Format = Format {
 /// The names that the columns of the two ends may have.
 const ENDS: [[&str; 2]; 5] =
     [["router_a", "router_b"], ["switch_a", "switch_b"], ["source", "target"], ["from", "to"], ["src", "dst"]];
+
+/// The largest number of a port: a router has at most 65,535, as in routing tables. The ports below a link's are
+/// terminals, so that a larger number would stand for as many of them.
+const MOST_PORT: u32 = u16::MAX as u32 - 1;
 
 /// True if a line is the header of a table of links.
 pub(super) fn is_header(line: &str) -> bool {
@@ -89,7 +94,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<RawGraph, Mistake> {
     for row in rows.by_ref() {
         let (fields, wanted) = (row.fields.len(), header.fields.len());
         if fields != wanted {
-            return Err(Mistake::at(row.line, format!("{fields} fields stand here, where the header has {wanted}")));
+            return Err(Mistake::at(row.line, format!("{}, where the header has {wanted}", several(fields, "field"))));
         }
         reading.row(&row)?;
     }
@@ -212,7 +217,12 @@ impl Reading {
     fn port(&mut self, row: &Row, side: usize, router: u32) -> Result<Option<u32>, Mistake> {
         let Some(ports) = self.columns.ports else { return Ok(None) };
         let text = row.field(ports[side]);
-        let port = self.ports.number(["port_a", "port_b"][side], text, row.line)?;
+        let name = ["port_a", "port_b"][side];
+        let port = self.ports.number(name, text, row.line)?;
+        if port > MOST_PORT && self.ports.are_numbers() {
+            let what = format!("{name} is {port}; the largest number of a port is {MOST_PORT}");
+            return Err(Mistake::at(row.line, what));
+        }
         match self.used.insert((router, port), row.line) {
             None => Ok(Some(port)),
             Some(first) => {

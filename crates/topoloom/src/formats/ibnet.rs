@@ -12,7 +12,7 @@ use std::fmt::Write;
 
 use super::ibrate::{Ends, Rate, Rates};
 use super::{Format, Holds, Mistake, RawGraph, RawLink, Timing, comment, commented, number, short, text};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, several};
 use crate::network::{Fabric, Network, Peer, RouterId};
 
 pub(super) const FORMAT: Format = Format {
@@ -184,7 +184,7 @@ fn read(bytes: &[u8]) -> std::result::Result<RawGraph, Mistake> {
     let mut raw = subnet.raw()?;
     raw.written_as = commented(text);
     if ignored > 0 {
-        raw.notes.push(format!("{ignored} lines that are neither nodes nor ports were ignored"));
+        raw.notes.push(format!("{} ignored: neither nodes nor ports", several(ignored, "line")));
     }
     Ok(raw)
 }

@@ -31,7 +31,7 @@ pub use raw_graph::{Mistake, Node, Origin, RawGraph, RawLink, sha256};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use crate::error::{Error, Result, unknown};
+use crate::error::{Error, Result, several, unknown};
 use crate::inputs;
 use crate::links::LinkTimes;
 use crate::network::{Link, LinkClass, Network, TerminalId, Wire};
@@ -153,12 +153,31 @@ impl Timing {
     }
 }
 
-/// The format called `name`.
+/// What a format is wanted for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Use {
+    /// To read a file.
+    Reading,
+    /// To write one.
+    Writing,
+}
+
+impl Use {
+    /// The formats that have this use.
+    fn formats(self) -> impl Iterator<Item = &'static Format> {
+        FORMATS.iter().copied().filter(move |format| match self {
+            Use::Reading => format.read.is_some(),
+            Use::Writing => format.write.is_some(),
+        })
+    }
+}
+
+/// The format called `name`, whatever its use; a message on another name lists those of `wanted`.
 ///
 /// # Errors
 /// [`Error::Spec`] if there is none.
-pub fn named(name: &str) -> Result<&'static Format> {
-    let names = || FORMATS.iter().map(|format| format.name);
+pub fn named(name: &str, wanted: Use) -> Result<&'static Format> {
+    let names = || wanted.formats().map(|format| format.name);
     FORMATS
         .iter()
         .copied()
@@ -166,20 +185,21 @@ pub fn named(name: &str) -> Result<&'static Format> {
         .ok_or_else(|| Error::Spec(unknown("format", name, names())))
 }
 
-/// The format of a file: the one called `name`, or else the one that the ending of `path` gives.
+/// The format of a file: the one called `name`, or else the one that the ending of `path` gives; messages list those of
+/// `wanted`.
 ///
 /// # Errors
 /// [`Error::Spec`] if there is no such format, or the ending names none.
-pub fn of_path(path: &str, name: Option<&str>) -> Result<&'static Format> {
+pub fn of_path(path: &str, name: Option<&str>, wanted: Use) -> Result<&'static Format> {
     if let Some(name) = name {
-        return named(name);
+        return named(name, wanted);
     }
     let lower = path.to_ascii_lowercase();
     let told = |format: &&&Format| format.endings.iter().any(|known| lower.ends_with(&format!(".{known}")));
     FORMATS.iter().find(told).copied().ok_or_else(|| {
         let endings: Vec<String> =
-            FORMATS.iter().flat_map(|format| format.endings).map(|ending| format!(".{ending}")).collect();
-        let names: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
+            wanted.formats().flat_map(|format| format.endings).map(|ending| format!(".{ending}")).collect();
+        let names: Vec<&str> = wanted.formats().map(|format| format.name).collect();
         Error::Spec(format!(
             "the ending of '{path}' selects no format; end it in one of {}, or name the format: {}",
             endings.join(" "),
@@ -252,11 +272,11 @@ fn lost(network: &Network, format: &Format, timing: &Timing) -> Vec<String> {
     }
     let parallel = raw_graph::parallel_links(network.links().iter().map(|link| network.routers_of(link)));
     if lacks(Holds::ParallelLinks) && parallel.links > 0 {
-        lost.push(format!("parallel links ({} links are left out)", parallel.links - parallel.pairs));
+        lost.push(format!("parallel links ({} left out)", several(parallel.links - parallel.pairs, "link")));
     }
     let lone = network.routers().filter(|&router| network.neighbors(router).next().is_none()).count();
     if lacks(Holds::LoneRouters) && lone > 0 {
-        lost.push(format!("routers without links ({lone} are left out)"));
+        lost.push(format!("routers without links ({lone} left out)"));
     }
     if lacks(Holds::Classes) && network.links().iter().any(|link| link.class != LinkClass::Local) {
         lost.push("classes of links".to_owned());

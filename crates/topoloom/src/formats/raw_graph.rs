@@ -5,7 +5,7 @@ use std::fmt;
 
 use sha2::{Digest, Sha256};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, several};
 use crate::limits::guard_size;
 use crate::memory::available_memory;
 use crate::network::{Fabric, LinkClass, Network, NetworkBuilder, RouterId, RouterPlacement, Source, Structure, Wire};
@@ -495,7 +495,7 @@ impl RawGraph {
         guard_size(spec, routers.into(), total, self.links.len() as u128)?;
         if let Some(p) = given {
             if own > 0 && p_differs(p, &self.nodes, &self.homes) {
-                self.notes.push(format!("p={p} stands for the {own} terminals of the source"));
+                self.notes.push(format!("p={p} stands for the {} of the source", several(own, "terminal")));
             }
             return Ok((0..routers).flat_map(|router| std::iter::repeat_n(router, p as usize)).collect());
         }

@@ -7,7 +7,7 @@
 use std::fmt::Write;
 
 use super::{Format, Holds, Timing};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, several};
 use crate::network::{Network, RouterId, levels};
 
 pub(super) const CONF: Format = Format {
@@ -51,7 +51,10 @@ fn tree(network: &Network, timing: &Timing) -> Result<Vec<Switch>> {
     let terminals = network.num_terminals();
     if let Some(names) = timing.names.as_ref().filter(|names| names.len() != terminals) {
         let (given, spec) = (names.len(), network.spec());
-        return Err(Error::Spec(format!("{given} names of nodes are given; {spec} has {terminals} terminals")));
+        return Err(Error::Spec(format!(
+            "the names of nodes are {given}; {spec} has {}",
+            several(terminals, "terminal")
+        )));
     }
     let node = |id: usize| timing.names.as_ref().map_or_else(|| format!("n{id}"), |names| names[id].clone());
     let mut switches = Vec::new();

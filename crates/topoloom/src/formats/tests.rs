@@ -41,24 +41,30 @@ fn what_a_format_holds_comes_back() {
 fn what_is_lost_is_said() {
     let lost = |spec: &str, format: &str| {
         let network = build(spec).expect(spec);
-        write(&network, named(format).expect(format), &Timing::default()).expect("written").1.join("")
+        write(&network, named(format, Use::Writing).expect(format), &Timing::default()).expect("written").1.join("")
     };
     assert_eq!(lost("mesh:3x3", "graph6"), "");
     assert!(lost("mesh:3x3,p=2", "edges").ends_with("the format edges cannot hold terminals (read it with p=2)"));
     assert!(lost("fattree:k=2,levels=2", "graph6").contains("terminals (4 on 2 of the routers), classes of links"));
-    assert!(lost("torus:2x2,double=true", "graph6").contains("parallel links (4 links are left out)"));
+    assert!(lost("torus:2x2,double=true", "graph6").contains("parallel links (4 links left out)"));
     assert!(lost("hyperx:2x2,tile=2x2", "csv").contains("the ids of terminals"));
     assert_eq!(lost("hyperx:2x2,tile=2x2", "anynet"), "");
-    assert!(lost("torus:4x2,double=true", "caminos").contains("parallel links (4 links are left out)"));
-    assert!(lost("mesh:1", "csv").contains("routers without links (1 are left out)"));
+    assert!(lost("torus:4x2,double=true", "caminos").contains("parallel links (4 links left out)"));
+    assert!(lost("mesh:1", "csv").contains("routers without links (1 left out)"));
 }
 
 #[test]
 fn an_ending_tells_the_format() {
-    assert_eq!(of_path("a/b.GraphML", None).expect("known").name, "graphml");
-    assert_eq!(of_path("a/b.txt", Some("metis")).expect("known").name, "metis");
-    let sentence = of_path("cluster", None).expect_err("no ending").to_string();
+    assert_eq!(of_path("a/b.GraphML", None, Use::Reading).expect("known").name, "graphml");
+    assert_eq!(of_path("a/b.txt", Some("metis"), Use::Reading).expect("known").name, "metis");
+    let told = |path: &str, name, wanted| of_path(path, name, wanted).expect_err("no format").to_string();
+    let sentence = told("cluster", None, Use::Reading);
     assert!(sentence.contains("'cluster' selects no format") && sentence.contains(".graphml"), "{sentence}");
+    assert!(sentence.contains("ibsim") && !sentence.contains(".dot") && !sentence.contains("simgrid"), "{sentence}");
+    let sentence = told("cluster", None, Use::Writing);
+    assert!(sentence.contains(".dot") && sentence.contains("simgrid"), "{sentence}");
+    let sentence = told("cluster", Some("grphml"), Use::Reading);
+    assert!(sentence.contains("did you mean 'graphml'") && !sentence.contains("slurm"), "{sentence}");
 }
 
 /// The digest that FIPS 180-2 gives for "abc".

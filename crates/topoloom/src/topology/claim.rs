@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use super::{GIVEN, build, name, rates};
 use crate::catalogue::grammar::wrapped;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, several};
 use crate::formats::{FileCabinets, Holds, Origin, RawGraph};
 use crate::limits::at_most;
 use crate::network::{Link, LinkClass, Network, Source};
@@ -44,14 +44,15 @@ fn read(raw: RawGraph, origin: Origin, holds: &[Holds], p: Option<u32>, stated: 
         // A family may count a few ports too many before it builds; a format without terminals has none of theirs.
         let ports = 4 * network.ports().len() as u128 + 1000;
         let most = if told.terminals { ports } else { 1000 * ports };
-        let known = at_most(most, || build(claim)).map_err(|error| format!("which cannot be built: {error}"))?;
+        let known = at_most(most, || build(claim)).map_err(|error| error.to_string())?;
         let twins = told.same(&network, &known);
         Ok((known, twins))
     };
     match (stated, written) {
         (Some(claim), _) => {
             let wrong = |what: String| Error::Spec(format!("{spec}: this is not {claim}: {what}"));
-            let (known, twins) = recognised(claim).map_err(wrong)?;
+            let (known, twins) =
+                recognised(claim).map_err(|error: String| wrong(format!("that network cannot be built: {error}")))?;
             let twins = twins.map_err(wrong)?;
             Ok(named(network.known_as(&known, &twins), claim, known))
         }
@@ -59,8 +60,8 @@ fn read(raw: RawGraph, origin: Origin, holds: &[Holds], p: Option<u32>, stated: 
         (None, Some(claim)) if claim.contains(SEARCHED) => Ok(searched(network, &claim)),
         (None, Some(claim)) => Ok(match recognised(&claim) {
             Ok((known, Ok(twins))) => named(network.known_as(&known, &twins), &claim, known),
-            Ok((known, Err(what))) => noted(network, &claim, &what, Some(known)),
-            Err(what) => noted(network, &claim, &what, None),
+            Ok((known, Err(what))) => noted(network, &claim, &format!("but {what}"), Some(known)),
+            Err(error) => noted(network, &claim, &format!("which cannot be built: {error}"), None),
         }),
     }
 }
@@ -156,7 +157,7 @@ impl FileContents {
     fn same(&self, network: &Network, known: &Network) -> std::result::Result<Vec<usize>, String> {
         let counts = [network, known].map(Network::num_routers);
         if counts[0] != counts[1] {
-            return Err(format!("but has {} routers and not {}", counts[0], counts[1]));
+            return Err(format!("it has {} and not {}", several(counts[0], "router"), counts[1]));
         }
         self.same_terminals(network, known)?;
         let mut places: HashMap<Key, Vec<usize>> = HashMap::new();
@@ -170,7 +171,9 @@ impl FileContents {
         if missing + others > 0 {
             let all = known.links().len();
             return Err(format!(
-                "but {missing} of its {all} links are not there, or elsewhere, and {others} others are"
+                "it lacks {missing} of the {} of that network, and has {} of its own",
+                several(all, "link"),
+                several(others, "link")
             ));
         }
         Ok(twins.into_iter().flatten().collect())
@@ -182,7 +185,7 @@ impl FileContents {
         }
         let counts = [network, known].map(Network::num_terminals);
         if counts[0] != counts[1] {
-            return Err(format!("but has {} terminals and not {}", counts[0], counts[1]));
+            return Err(format!("it has {} and not {}", several(counts[0], "terminal"), counts[1]));
         }
         let differs = |router: &crate::network::RouterId| {
             let own = |network: &Network| network.terminals_of(*router).collect::<Vec<_>>();
@@ -190,7 +193,7 @@ impl FileContents {
             here.len() != there.len() || (self.terminal_ids && here != there)
         };
         match network.routers().find(differs) {
-            Some(router) => Err(format!("but router {router} has other terminals")),
+            Some(router) => Err(format!("router {router} has other terminals")),
             None => Ok(()),
         }
     }

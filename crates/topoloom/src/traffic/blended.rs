@@ -36,7 +36,9 @@ fn build(request: &Request) -> Result<Pattern> {
     let terminals = request.terminals;
     let io = request.terminals_of("io")?.unwrap_or(terminals.div_ceil(10));
     if io == terminals {
-        return Err(request.mistake(format_args!("all {terminals} terminals are I/O nodes; one at least must compute")));
+        return Err(
+            request.mistake(format_args!("io is {io}, as many as there are terminals; one at least must compute"))
+        );
     }
     let share = request.part("share").unwrap_or(0.1);
     let computing = terminals - io;

@@ -7,7 +7,7 @@ use super::keys::Request;
 use super::registry::PatternInfo;
 use crate::catalogue::grammar::{list, range as range_of};
 use crate::catalogue::{Key, Kind};
-use crate::error::Result;
+use crate::error::{Result, several};
 
 pub(super) const INFO: PatternInfo = PatternInfo {
     name: "hotspot",
@@ -87,7 +87,10 @@ fn weights(request: &Request, rates: &str, wanted: usize) -> Result<Vec<f64>> {
         );
     };
     if weights.len() != wanted {
-        return Err(request.mistake(format_args!("{} rates are given for {wanted} nodes", weights.len())));
+        return Err(request.mistake(format_args!(
+            "rates has {}, and nodes has {wanted}; they must be as many",
+            several(weights.len(), "number")
+        )));
     }
     if weights.iter().sum::<f64>() <= 0.0 {
         return Err(request.mistake("all rates are 0; one at least must be more"));

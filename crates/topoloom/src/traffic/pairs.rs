@@ -8,7 +8,7 @@ use super::keys::Request;
 use super::registry::PatternInfo;
 use crate::catalogue::FILE;
 use crate::error::Result;
-use crate::rows::{Columns, rows};
+use crate::rows::{Columns, some_rows};
 
 pub(super) const INFO: PatternInfo = PatternInfo {
     name: "pairs",
@@ -22,7 +22,7 @@ const COLUMNS: Columns = Columns { names: &["source", "destination", "weight"], 
 
 fn build(request: &Request) -> Result<Pattern> {
     let mut flows = Vec::new();
-    rows(request, request.terminals, &COLUMNS, |row| {
+    some_rows(request, request.terminals, &COLUMNS, |row| {
         flows.push((row.terminal(0)?, row.terminal(1)?, row.weight(2)?.unwrap_or(1.0)));
         Ok(())
     })?;

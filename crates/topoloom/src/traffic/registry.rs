@@ -92,7 +92,7 @@ pub fn build(network: &Network, text: &str) -> Result<Traffic> {
         traffic = traffic.without(down);
     }
     if traffic.active() == 0 {
-        return Err(Error::Traffic(format!("{text} on {}: no terminal has anybody to send to", network.spec())));
+        return Err(Error::Traffic(format!("{text} on {}: no terminal has another one to send to", network.spec())));
     }
     Ok(traffic)
 }

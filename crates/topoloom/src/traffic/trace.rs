@@ -10,7 +10,7 @@ use crate::catalogue::FILE;
 use crate::error::Result;
 use crate::limits::MAX_CYCLES;
 use crate::network::TerminalId;
-use crate::rows::{Columns, rows};
+use crate::rows::{Columns, some_rows};
 
 pub(super) const INFO: PatternInfo = PatternInfo {
     name: "trace",
@@ -100,7 +100,7 @@ const COLUMNS: Columns = Columns { names: &["time", "source", "destination", "fl
 
 fn build(request: &Request) -> Result<Pattern> {
     let mut packets: Vec<Packet> = Vec::new();
-    rows(request, request.terminals, &COLUMNS, |row| {
+    some_rows(request, request.terminals, &COLUMNS, |row| {
         let created = row.number(0, 0, MAX_CYCLES as u32)?;
         let (source, destination) = (row.terminal(1)?, TerminalId(row.terminal(2)?));
         let packet = Packet { source, created, destination, flits: row.number(3, 1, MOST_FLITS)? };

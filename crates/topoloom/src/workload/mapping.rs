@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::Workload;
 use crate::catalogue::grammar::split_head;
 use crate::catalogue::{Alone, Arguments, Entry, FILE, Key, Kind, Lead};
-use crate::error::{Error, Result, unknown};
+use crate::error::{Error, Result, several, unknown};
 use crate::inputs;
 use crate::network::{Grid, Network, TerminalId};
 use crate::rng::Rng;
@@ -105,11 +105,11 @@ impl Mapping {
         let mut terminals = Self::room(network);
         if terminals.len() < workload.tasks() as usize {
             return Err(Error::Workload(format!(
-                "{} has {} tasks; {} has {} terminals for them",
+                "{} has {}; {} has {} for them",
                 workload.spec(),
-                workload.tasks(),
+                several(workload.tasks(), "task"),
                 network.spec(),
-                terminals.len()
+                several(terminals.len(), "terminal")
             )));
         }
         (info.place)(&keys, workload, &mut terminals)?;
@@ -180,7 +180,7 @@ fn listed(keys: &Arguments, workload: &Workload, terminals: &mut Vec<TerminalId>
     let Some(path) = keys.text("file") else {
         return Err(keys.mistake(format_args!("needs a {FILE}, as in file:tasks.csv")));
     };
-    let bytes = inputs::read(path).map_err(|why| keys.mistake(format_args!("{path}: {why}")))?;
+    let bytes = inputs::read(path).map_err(|why| keys.unreadable(path, why))?;
     let text = inputs::text(&bytes)
         .map_err(|line| keys.mistake(format_args!("{path}, line {line}: this is no text in UTF-8")))?;
     *terminals = read_listed(text, workload.tasks(), terminals)

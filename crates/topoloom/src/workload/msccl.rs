@@ -105,7 +105,7 @@ fn build(request: &Request) -> Result<Workload> {
     let Some(path) = request.text("file") else {
         return Err(request.mistake(format_args!("needs a {FILE}, as in msccl:{FILE}")));
     };
-    let bytes = inputs::read(path).map_err(|why| request.mistake(format_args!("{path}: {why}")))?;
+    let bytes = inputs::read(path).map_err(|why| request.unreadable(path, why))?;
     let wrong = |(line, what): Wrong| request.mistake(format_args!("{path}, line {line}: {what}"));
     let text = inputs::text(&bytes).map_err(|line| wrong((line as u32, "this is no text in UTF-8".to_owned())))?;
     let document = Document::parse(text).map_err(|error| wrong((error.pos().row, format!("no XML: {error}"))))?;

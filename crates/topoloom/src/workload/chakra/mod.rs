@@ -66,8 +66,7 @@ fn build(request: &Request) -> Result<Workload> {
     let Some(path) = request.text("file") else {
         return Err(request.mistake(format_args!("needs a {FILE}, as in chakra:step.0.et")));
     };
-    let wrong = |(path, what): Wrong| request.mistake(format_args!("{path}: {what}"));
-    let mut traces = read_all(path, request.count("ranks")).map_err(wrong)?;
+    let mut traces = read_all(path, request.count("ranks")).map_err(|(path, what)| request.unreadable(&path, what))?;
     request.check_tasks(traces.ranks.into(), "the trace")?;
     if request.choice(DEPENDENCIES.name) == "data" {
         traces.files.iter_mut().for_each(Trace::keep_data_alone);

@@ -81,7 +81,7 @@ fn build(request: &Request) -> Result<Workload> {
     let Some(path) = request.text("file") else {
         return Err(request.mistake(format_args!("needs a {FILE}, as in nccl:calls.csv")));
     };
-    let bytes = inputs::read(path).map_err(|why| request.mistake(format_args!("{path}: {why}")))?;
+    let bytes = inputs::read(path).map_err(|why| request.unreadable(path, why))?;
     let wrong = |(line, what): Late| request.mistake(format_args!("{path}, line {line}: {what}"));
     let text = inputs::text(&bytes).map_err(|line| wrong((line, "this is no text in UTF-8".to_owned())))?;
     let calls = read(text).map_err(wrong)?;

@@ -1,6 +1,7 @@
 //! GOAL's binary form, as LogGOPSim's `txt2bin` writes it: numbers with their lowest byte first, a table of where each rank's
 //! operations are, and for each rank operations of equal length with lists of what follows them.
 
+use crate::error::several;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 
@@ -30,7 +31,7 @@ pub fn read(file: &mut (impl Read + Seek), reader: &mut Reader, at: &mut usize) 
     load(file, 0..body.min(4), &mut part).map_err(failed)?;
     let ranks = Bytes(&part).u32(0).ok_or_else(ended)?;
     if ranks == 0 || body / 16 < ranks.into() {
-        return Err((None, format!("it has {ranks} ranks, and {bytes} bytes")));
+        return Err((None, format!("it has {}, and {}", several(ranks, "rank"), several(bytes, "byte"))));
     }
     reader.ranks = Some(ranks);
     let mut table = Vec::new();

@@ -29,7 +29,7 @@ use super::graph::GraphBuilder;
 use super::registry::AppInfo;
 use super::request::Request;
 use crate::catalogue::{FILE, Key, Kind};
-use crate::error::{Result, reason};
+use crate::error::{Result, reason, several};
 use crate::inputs;
 use crate::workload::Op;
 
@@ -57,7 +57,8 @@ fn build(request: &Request) -> Result<Workload> {
     };
     let wrong = |why: String| request.mistake(format_args!("{path}: {why}"));
     let unreadable = |error: std::io::Error| wrong(reason(&error));
-    let mut file = BufReader::with_capacity(1 << 20, inputs::open(path, COST).map_err(wrong)?);
+    let mut file =
+        BufReader::with_capacity(1 << 20, inputs::open(path, COST).map_err(|why| request.unreadable(path, why))?);
     let each = request.count("ranks-per-terminal").unwrap_or(1);
     let (mut at, mut reader) = (1, Reader { each, ..Reader::default() });
     let (read, unit) = if binary::is_binary(file.fill_buf().map_err(unreadable)?) {
@@ -80,7 +81,7 @@ fn build(request: &Request) -> Result<Workload> {
     })?;
     let notes = match empty {
         0 => Vec::new(),
-        _ => vec![format!("{}: {empty} messages have 0 bytes; each is sent with one", request.spec())],
+        _ => vec![format!("{}: {} of 0 bytes, sent with one byte each", request.spec(), several(empty, "message"))],
     };
     Ok(Workload { notes, ..built })
 }
