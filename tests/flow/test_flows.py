@@ -222,8 +222,8 @@ def test_the_critical_path_the_timeline_and_the_channels():
     ("arguments", "flow", "words"),
     [
         (([0], [4], [1]), "", "flow 0 names the terminal 4; mesh:4 has the terminals 0 to 3"),
-        (([0, 1], [1], [1]), "", "there are 2 sources and 1 targets"),
-        (([0], [1], [1, 2]), "", "there are 1 flows and 2 sizes"),
+        (([0, 1], [1], [1]), "", "sources has 2 ids and targets 1; they must be as many"),
+        (([0], [1], [1, 2]), "", "sizes has 2 numbers, but flows are 1; they must be as many"),
         (([0.5], [1], [1]), "", "sources must be a list of whole numbers"),
         (([0], [-1], [1]), "", "targets must be a list of whole numbers"),
         (([0], [1], [1]), "modl=share", "did you mean 'model'"),

@@ -234,7 +234,7 @@ def test_the_kinds_of_cable_are_told_apart():
         ("place=anneal", "place=anneal goes with cabinet=N"),
         ("rack:rows=square", "rows=square does not go with rack"),
         ("nodes=4", "nodes goes with cabinet=N"),
-        ("cabinet=4,units=3", "cabinet 0 holds 4 routers of 1 rack units each; units is 3"),
+        ("cabinet=4,units=3", "cabinet 0 holds 4 routers of 1 rack unit each; units is 3"),
         ("cabinet=4,aisle=1:x", "aisle is 1:x; it must be metres"),
         ("cabinet=metis:0", "cabinet is metis:0"),
         ("cabinet=4,cabinet=8", "cabinet is given twice"),
@@ -252,8 +252,8 @@ def test_the_kinds_of_cable_are_told_apart():
         ("kw=20", "kw goes with rack, as rack:kw=…"),
         ("family:max-nodes=4", "max-nodes goes with rack"),
         ("rack:units=2,node-units=3", "a rack of 2 units and 30 kW has no room for a node of 3 units and 0.5 kW"),
-        ("rack:kw=0.2", "a rack of 42 units and 0.2 kW has no room for a router of 1 units and 0.25 kW"),
-        ("rack:rows=1,columns=1,units=2", "16 cabinets do not fit on a floor of 1 rows of 1"),
+        ("rack:kw=0.2", "a rack of 42 units and 0.2 kW has no room for a router of 1 unit and 0.25 kW"),
+        ("rack:rows=1,columns=1,units=2", "16 cabinets do not fit on a floor of 1 row of 1"),
     ],
 )
 def test_mistakes_in_rules(topoloom, rules, words):

@@ -562,7 +562,7 @@ def test_an_array_skips_what_cannot_be_run_if_it_may(
     told = topoloom(*call, "--keep-going")
     assert told.status == 0
     assert told.err.count("skipped: simulate mesh:2x2x") == 2
-    assert "2 of 4 points in 1 jobs" in told.err
+    assert "2 of 4 points in 1 job;" in told.err
     subprocess.run(["sh", str(script)], env=os.environ | {"SLURM_ARRAY_TASK_ID": "0"}, check=True, cwd="/")
     told = topoloom("run", str(study), "--keep-going")
     assert told.status == 0

@@ -263,7 +263,7 @@ def test_a_study_whose_price_list_changed_is_run_again(folder: Path, topoloom: C
     assert [row["cost_usd"] for row in first] != [row["cost_usd"] for row in second]
     shown = topoloom("results", "s.store", "--json")
     assert [row["key"] for row in shown.json()] == [row["key"] for row in second]
-    assert "2 results of former contents of own.json are left out; --superseded shows them" in shown.err
+    assert "left out: 2 results of former contents of own.json; --superseded shows all" in shown.err
     both = topoloom("results", "s.store", "--superseded", "--json")
     assert len(both.json()) == 4
     assert "left out" not in both.err
@@ -450,8 +450,8 @@ def test_json_in_a_ledger_that_does_not_read_is_one_point_lost(store: Path, topo
     assert "2 results in" in shown.err
     again = topoloom("run", "s.toml", "--json", "--workers", "1")
     assert (again.status, len(again.json()["points"])) == (0, 12), again.err
-    assert "2 results in the ledger of s.store do not read" in again.err
-    assert "do not read" not in topoloom("results", str(store)).err, "the run has mended the ledger"
+    assert "2 results in the ledger of s.store cannot be read" in again.err
+    assert "cannot be read" not in topoloom("results", str(store)).err, "the run has mended the ledger"
 
 
 @pytest.mark.parametrize("text", ["{", "[]", "7"])
@@ -468,7 +468,7 @@ def test_json_in_a_part_that_does_not_read_is_one_point_lost(text: str, store: P
     assert (shown.status, len(shown.json())) == (0, 11)
     again = topoloom("run", "s.toml", "--json", "--workers", "1")
     assert (again.status, len(again.json()["points"])) == (0, 12), again.err
-    assert f"{path.name}: 1 results are missing or do not read" in again.err
+    assert f"{path.name}: 1 result is missing or unreadable" in again.err
 
 
 def test_parts_that_the_ledger_does_not_know_are_taken_in(store: Path, topoloom: Command) -> None:
@@ -482,7 +482,7 @@ def test_parts_that_the_ledger_does_not_know_are_taken_in(store: Path, topoloom:
     assert len(topoloom("results", str(store), "--json").json()) == 20
     again = topoloom("run", "s.toml")
     assert "20 of them before this run" in again.err
-    assert "8 results that were found in the store" in again.err
+    assert "did not know of 8 results of the store" in again.err
 
 
 def test_a_file_in_the_place_of_the_parts(store: Path, topoloom: Command) -> None:

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, several};
 use crate::fill::filled;
 use crate::provenance::Permutation;
 use wires::Wires;
@@ -428,7 +428,13 @@ pub struct Network {
 
 impl fmt::Debug for Network {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Network({}: {} routers, {} terminals)", self.spec, self.num_routers(), self.num_terminals())
+        write!(
+            f,
+            "Network({}: {}, {})",
+            self.spec,
+            several(self.num_routers(), "router"),
+            several(self.num_terminals(), "terminal")
+        )
     }
 }
 

@@ -8,6 +8,7 @@ from topoloom.cli.console import print_json
 from topoloom.cli.networks import load_network
 from topoloom.cli.parameters import Fail, Json, Routing, Spec, Traffic
 from topoloom.cli.watching import watched
+from topoloom.simulation.options import counted
 
 RESTS_ON = {
     "expected-load": "the expected load of the busiest channel",
@@ -42,7 +43,7 @@ def _print(told: dict[str, Any]) -> None:
         print(f"largest channel load  {told['max_channel_load']:.4f} flits a cycle if each terminal offers one")
         print(f"largest of terminals' {told['max_terminal_load']:.4f}")
     if told.get("mean_channel_load") is not None:
-        print(f"mean channel load     {told['mean_channel_load']:.4f} over {told['channels']:,} channels")
+        print(f"mean channel load     {told['mean_channel_load']:.4f} over {counted(told['channels'], 'channel')}")
     if told.get("busiest"):
         channel = told["busiest"]
         print(f"busiest channel       router {channel['from']} port {channel['port']} → router {channel['to']}")

@@ -18,7 +18,7 @@ from topoloom.files import REPORT, check_writable
 from topoloom.report.comparison import Comparison
 from topoloom.simulation.curves import Curve
 from topoloom.simulation.loads import parse_loads
-from topoloom.simulation.options import EngineOptions
+from topoloom.simulation.options import EngineOptions, counted
 from topoloom.simulation.points import Point
 from topoloom.simulation.time_left import TimeLeft
 from topoloom.studies.comparison import CompareJob
@@ -96,9 +96,8 @@ def _run(job: CompareJob, command: Sequence[str], kept: KeptPoints) -> Compariso
             if stage:
                 bar.update(task, now=stage)
             done = sum(len(curve.points) for curve in job.curves)
-            throttle.say(
-                lambda: f"{done} points of {len(job.curves)} curves are done{clock.text()}{', ' * bool(stage)}{stage}"
-            )
+            curves = counted(len(job.curves), "curve")
+            throttle.say(lambda: f"{counted(done, 'point')} of {curves} done{clock.text()}{', ' * bool(stage)}{stage}")
 
         return job.run(command, on_point, kept, waiting)
 

@@ -6,6 +6,7 @@ from topoloom._core import TopoloomError
 from topoloom.cli import status
 from topoloom.cli.console import print_json, print_table, say
 from topoloom.cli.networks import load_only_network
+from topoloom.simulation.options import counted
 from topoloom.workload.concurrent import Concurrent, ConcurrentRun
 from topoloom.workload.options import WorkloadOptions
 from topoloom.workload.results import time_text
@@ -88,7 +89,7 @@ def _print_concurrent(found: Concurrent) -> None:
     print_table(
         ["job", "application", "tasks", "terminals", "start", "alone", "beside others", "slowdown"], rows, left=2
     )
-    others = f"; others have {found.occupied:,} terminals" if found.occupied else ""
+    others = f"; others have {counted(found.occupied, 'terminal')}" if found.occupied else ""
     print(f"{found.spec}, {found.routing}, {found.allocator}{others}; all done after {time_text(found.makespan_s)}")
     for assumption in found.assumptions:
         print(assumption)

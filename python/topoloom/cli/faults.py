@@ -14,6 +14,7 @@ from topoloom.cli.watching import watched_each
 from topoloom.files import check_writable, picture
 from topoloom.network.faults import BOUNDED_FRACTIONS, BOUNDED_TRIALS, FRACTIONS, make_fault_options, try_faults
 from topoloom.plotting import check_plot, write_faults
+from topoloom.simulation.options import counted
 
 Result = dict[str, Any]
 
@@ -91,7 +92,7 @@ def faults(
 def _print(results: Sequence[Result], distances: bool) -> None:
     """Print the summary of all networks, then a table for each thing that was measured."""
     first = results[0]
-    print(f"random failures of {first['kind']}, {first['trials']} trials, seed {first['seed']}")
+    print(f"random failures of {first['kind']}, {counted(first['trials'], 'trial')}, seed {first['seed']}")
     rows = [[result["spec"], *(text(result) for _, text in SUMMARY)] for result in results]
     print_table(["", *(heading for heading, _ in SUMMARY)], rows)
     if not first["points"]:

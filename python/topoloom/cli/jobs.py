@@ -12,6 +12,7 @@ from topoloom.cli.console import say
 from topoloom.cli.parameters import takes
 from topoloom.cli.progress import tell_points
 from topoloom.files import SCRIPT, check_writable, write_file
+from topoloom.simulation.options import counted
 from topoloom.studies import Executor, Ledger, LocalExecutor, Study
 from topoloom.studies.clusters import SYSTEMS, DaskExecutor, JobExecutor, Jobs
 from topoloom.studies.estimates import Estimates
@@ -178,11 +179,17 @@ def write_script(
     left = [point for point in left if point not in skipped]
     if not left:
         but = f" but the {len(skipped)} that are skipped" if skipped else ""
-        say(f"all {len(points)} points{but} are done; {script} is not written")
+        done = (
+            "the only point is done" if len(points) == 1 and not skipped else f"all {len(points)} points{but} are done"
+        )
+        say(f"{done}; {script} is not written")
         return status.DONE
     count = min(jobs.jobs, len(left))
     text = array_script(file, folder, replace(jobs, jobs=count), keep_going=keep_going)
     deal(left, folder, count)
     write_file(script, text, SCRIPT, force=force)
-    say(f"{script}: {len(left)} of {len(points)} points in {count} jobs; submit it: sbatch {script}")
+    say(
+        f"{script}: {len(left)} of {counted(len(points), 'point')} in {counted(count, 'job')}; "
+        f"submit it: sbatch {script}"
+    )
     return status.DONE

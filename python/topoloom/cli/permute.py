@@ -10,6 +10,7 @@ from topoloom.cli.parameters import Force, Json
 from topoloom.cli.watching import watched
 from topoloom.files import CABLING, MOVES, check_apart, check_writable, write_file
 from topoloom.network.permutation import permute_list
+from topoloom.simulation.options import counted
 
 
 def permute(
@@ -93,8 +94,10 @@ def _print(told: dict[str, Any]) -> None:
         ["Ends moved", "", "–", f"{told['moved_ends']:,}"],
         ["Moves", "", "–", f"{told['moves']:,}"],
     ]
-    cabinets = "1 cabinet" if told["cabinets"] == 1 else f"{told['cabinets']:,} cabinets"
-    print_table([f"{told['switches']:,} switches in {cabinets}", "", "before", "after"], rows, left=2)
+    cabinets = counted(told["cabinets"], "cabinet")
+    print_table(
+        [f"{counted(told['switches'], 'switch', 'switches')} in {cabinets}", "", "before", "after"], rows, left=2
+    )
 
 
 def _bisection(told: dict[str, Any]) -> str:

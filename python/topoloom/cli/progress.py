@@ -10,6 +10,7 @@ from rich.text import Text
 
 from topoloom.cli import status
 from topoloom.cli.console import console, duration, say
+from topoloom.simulation.options import counted
 from topoloom.studies import Progress, StudyPoint
 
 SHOWN_FAILURES = 5
@@ -75,7 +76,9 @@ class ProgressDisplay:
         for point in points[:SHOWN_WORK]:
             table.add_row(Text("  " + point.label(), style="cyan"))
         if progress.elsewhere:
-            table.add_row(Text(f"  {progress.elsewhere} points are with another run", style="yellow"))
+            table.add_row(
+                Text(f"  {counted(progress.elsewhere, 'point is', 'points are')} with another run", style="yellow")
+            )
         for point, error in list(progress.failed.items())[-2:]:
             table.add_row(Text(f"  failed: {point.label()}: {error}", style="red"))
         table.add_row(Text(f"  store {self._folder}, {duration(time.monotonic() - self._began)} so far", style="dim"))
@@ -106,7 +109,7 @@ def tell_points(what: str, points: Mapping[StudyPoint, str]) -> None:
     for point, why in list(points.items())[:SHOWN_FAILURES]:
         say(f"{what}: {point.label()}: {why}")
     if len(points) > SHOWN_FAILURES:
-        say(f"{what}: {len(points) - SHOWN_FAILURES} points more")
+        say(f"{what}: {counted(len(points) - SHOWN_FAILURES, 'point')} more")
 
 
 def exit_status(progress: Progress) -> int:

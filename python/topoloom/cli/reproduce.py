@@ -17,6 +17,7 @@ from topoloom.papers import VERDICTS, Paper, Plan, Reproduction, names
 from topoloom.papers.kept import KEPT, has_kept_run, kept_run, kept_text, results_with
 from topoloom.papers.paper import RESULTS
 from topoloom.papers.reproduction import NOT_MEASURED, Cell, shown
+from topoloom.simulation.options import counted
 from topoloom.studies import Ledger, LocalExecutor
 from topoloom.workers import cpu_count
 
@@ -134,7 +135,7 @@ def _announce(plan: Plan, store: Path, processors: int) -> None:
 
 def _tell_others(found: Reproduction) -> None:
     for version, count in sorted(found.others.items()):
-        say(f"the store also holds {count} results of version {version} of the models, which are not used")
+        say(f"the store also holds {counted(count, 'result')} of version {version} of the models, which are not used")
 
 
 def _write_page(found: Reproduction, page: Path, *, force: bool) -> None:

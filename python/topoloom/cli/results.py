@@ -10,6 +10,7 @@ from topoloom._core import TopoloomError, unknown
 from topoloom.cli import status
 from topoloom.cli.console import console, print_json, print_table, say
 from topoloom.cli.parameters import Force
+from topoloom.simulation.options import counted
 from topoloom.studies import parquet
 from topoloom.studies.measurements import MEASUREMENTS
 from topoloom.studies.results import Results
@@ -52,7 +53,7 @@ def results(
         return _compare(found, _load(other, where, superseded=superseded), json=json)
     if out is not None:
         found.write(out, force=force)
-        say(f"{len(found)} rows are in {out}")
+        say(f"{counted(len(found), 'row is', 'rows are')} in {out}")
     elif json:
         print_json([dict(row) for row in found.rows])
     else:
@@ -94,7 +95,7 @@ def summary_tables(found: Results, names: list[str] | None = None, *, everything
         _print_rows(shown, names, columns(mine))
         print()
         if len(shown) < len(mine):
-            say(f"{kind}: {len(mine) - len(shown)} rows more; --all shows them, --out FILE.csv writes them")
+            say(f"{kind}: {counted(len(mine) - len(shown), 'more row')}; --all shows all, --out FILE.csv writes them")
 
 
 def _print_rows(found: Results, chosen: list[str] | None, names: list[str]) -> None:

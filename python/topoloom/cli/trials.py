@@ -4,6 +4,7 @@ from topoloom._core import CancelToken
 from topoloom.cli.console import print_json, print_table, progress, say
 from topoloom.cli.watching import Throttle
 from topoloom.simulation.curves import Curve
+from topoloom.simulation.options import counted
 from topoloom.simulation.points import Point
 from topoloom.simulation.runs import Keeper
 from topoloom.simulation.trials import CRITERION, Trials
@@ -39,7 +40,7 @@ def run_trials(trials: Trials, *, json: bool, keeper: Keeper | None = None) -> b
         def waiting(cancel: CancelToken) -> None:
             bar.update(task, now=f"{cancel.done:,} cycles")
             points = sum(len(curve.points) for curve in curves)
-            throttle.say(lambda: f"{points} points of {len(curves)} routings are done")
+            throttle.say(lambda: f"{counted(points, 'point')} of {counted(len(curves), 'routing')} done")
 
         finished = trials.run(on_point, keeper, waiting)
     if json:

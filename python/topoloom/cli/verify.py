@@ -9,7 +9,7 @@ from topoloom.cli.console import print_json
 from topoloom.cli.networks import load_network
 from topoloom.cli.parameters import Fail, Json, Routing, Spec
 from topoloom.cli.watching import watched
-from topoloom.simulation.options import make_options, parse_pairs
+from topoloom.simulation.options import counted, make_options, parse_pairs
 
 METHODS = {
     "acyclic": "no cycle among the dependencies of channels",
@@ -65,7 +65,9 @@ def print_proof(proof: dict[str, Any]) -> None:
     print(f"  VCs needed    {proof['vcs_needed']}")
     if proof.get("note"):
         print(f"  note          {proof['note']}")
-    print(f"  unserved      {proof['unserved_pairs']:,} pairs of routers{_examples(proof['unserved_examples'])}")
+    print(
+        f"  unserved      {counted(proof['unserved_pairs'], 'pair')} of routers{_examples(proof['unserved_examples'])}"
+    )
     if proof["cycle"]:
         print("  a cycle of channels, each waiting for the next:")
     for hop in proof["cycle"]:

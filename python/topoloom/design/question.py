@@ -15,7 +15,7 @@ from topoloom.design.hosting import Hosting
 from topoloom.files import read_text
 from topoloom.layout.prices import largest_switch, price_list, prices_of_rate
 from topoloom.simulation.option_types import U64, Options
-from topoloom.simulation.options import check_whole, checked, names_in
+from topoloom.simulation.options import check_whole, checked, counted, names_in
 from topoloom.simulation.roles import ROLES
 from topoloom.studies.mistakes import parse_toml
 from topoloom.workload import gpcnet
@@ -175,7 +175,8 @@ class Question(Options):
         most = largest_switch(self.prices)
         if most is not None and self.radix > most:
             raise ValueError(
-                f"radix is {self.radix}, but the largest switch of the price list {self.prices} has {most} ports; "
+                f"radix is {self.radix}, but the largest switch of the price list {self.prices} has "
+                f"{counted(most, 'port')}; "
                 f"ask for {most} or give prices of larger ones"
             )
         if self.min_throughput is not None and UNIFORM not in self.traffic:

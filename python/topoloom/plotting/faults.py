@@ -57,7 +57,8 @@ def write_faults(results: Sequence[dict[str, Any]], path: Path, *, force: bool =
         handles, labels = panels[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=min(3, len(labels)), frameon=False)
         trials, seed = results[0]["trials"], results[0]["seed"]
-        figure.suptitle(f"Random failures of {results[0]['kind']}: {trials} trials, seed {seed}, 95 % intervals")
+        times = "1 trial" if trials == 1 else f"{trials:,} trials"
+        figure.suptitle(f"Random failures of {results[0]['kind']}: {times}, seed {seed}, 95 % intervals")
         save_plot(figure, path, force=force)
 
 

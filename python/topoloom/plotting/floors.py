@@ -137,8 +137,8 @@ def _height(layout: FloorPlan) -> float:
 def _title(axes: Axes, layout: FloorPlan) -> None:
     cost, cabinets = layout.cost(), layout.floor()["cabinets"]
     told = [
-        f"{len(cabinets):,} cabinets",
-        f"{cost['cables']:,} cables",
+        f"{len(cabinets):,} cabinet{'' if len(cabinets) == 1 else 's'}",
+        f"{cost['cables']:,} cable{'' if cost['cables'] == 1 else 's'}",
         f"{cost['cable_m']:,.0f} m",
         f"{cost['cost_usd']:,.0f} $",
         f"{cost['power_w']:,.0f} W",
@@ -192,9 +192,8 @@ def _plan(axes: Axes, layout: FloorPlan) -> None:
         if len(places) <= MOST_TICKS:
             axis.set_ticks(places)
     _quiet(axes)
-    note = (
-        f"{least:,} cables leave a cabinet" if least == most else f"shade: {least:,} to {most:,} cables leave a cabinet"
-    )
+    one = "1 cable leaves a cabinet" if least == 1 else f"{least:,} cables leave a cabinet"
+    note = one if least == most else f"shade: {least:,} to {most:,} cables leave a cabinet"
     axes.set_xlabel(note, fontsize=7.5, color=GREY)
 
 

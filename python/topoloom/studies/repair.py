@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from topoloom.simulation.options import counted
 from topoloom.studies import parquet
 
 ASIDE = "damaged"
@@ -263,9 +264,11 @@ class Repair:
             why = verdicts[name]
             if isinstance(why, str):
                 self.db.execute("DELETE FROM parts WHERE name = ?", (name,))
-                self._report(name, why, f"the results of {len(lost)} points are lost")
+                self._report(name, why, f"the results of {counted(len(lost), 'point')} are lost")
             else:
-                self.notes.append(f"{self.place / name}: {len(lost)} results are missing or do not read")
+                self.notes.append(
+                    f"{self.place / name}: {counted(len(lost), 'result is', 'results are')} missing or unreadable"
+                )
 
     def free_unreadable_points(self) -> None:
         """Remove points from the ledger whose results in it are unreadable, and note their number."""
@@ -273,7 +276,7 @@ class Repair:
         lost = [row[0] for row in rows if loose_row(row) is None]
         self.db.executemany("DELETE FROM points WHERE key = ?", ((key,) for key in lost))
         if lost:
-            self.notes.append(f"{len(lost)} results in the ledger of {self.place.parent} do not read")
+            self.notes.append(f"{counted(len(lost), 'result')} in the ledger of {self.place.parent} cannot be read")
 
     def save(self, rows: Iterable[tuple[Any, ...]]) -> int:
         """Store results that another ledger held; return the number of new ones.

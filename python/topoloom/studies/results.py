@@ -13,7 +13,7 @@ from topoloom.files import PARQUET, ROWS, replacing, write_file
 from topoloom.libraries import require
 from topoloom.plotting import Measure, plot
 from topoloom.simulation.curves import Curve
-from topoloom.simulation.options import CYCLE_NS, EngineOptions
+from topoloom.simulation.options import CYCLE_NS, EngineOptions, counted
 from topoloom.simulation.points import Point, Units
 from topoloom.simulation.replications import merged
 from topoloom.studies import parquet
@@ -96,7 +96,8 @@ class Results:
         if former:
             paths = sorted({path for row in former for path in parquet.point_of(row).files})
             notes.append(
-                f"{len(former)} results of former contents of {', '.join(paths)} are left out; --superseded shows them"
+                f"left out: {counted(len(former), 'result')} of former contents of {', '.join(paths)}; "
+                "--superseded shows all"
             )
         return cls(newest, notes)
 

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 from topoloom._core import TopoloomError
+from topoloom.simulation.options import counted
 from topoloom.studies.clusters import Jobs
 from topoloom.studies.job_array import FOLDER
 
@@ -46,7 +47,7 @@ def array_script(study: Path, store: Path, jobs: Jobs, *, keep_going: bool = Fal
     run = ["run", str(study.absolute()), "--store", str(store.absolute())] + ["--keep-going"] * keep_going
     lines = [
         "#!/bin/sh",
-        f"# Runs the study {study.name} in {jobs.jobs} jobs. Once they have ended, this takes in what they did:",
+        f"# Runs the study {study.name} in {counted(jobs.jobs, 'job')}. Afterwards this takes in the results:",
         f"# {shlex.join(['topoloom', *run])}",
     ]
     given = {name: value for name, value in asks.items() if value is not None}

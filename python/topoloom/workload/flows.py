@@ -14,6 +14,7 @@ import numpy.typing as npt
 from topoloom import _core
 from topoloom.engine import results
 from topoloom.network.networks import Network
+from topoloom.simulation.options import counted
 from topoloom.simulation.roles import routing_on
 
 Ids = Sequence[int] | npt.NDArray[Any]
@@ -69,7 +70,9 @@ def _ids(values: Ids, name: str, kind: type[np.unsignedinteger[Any]] = np.uint32
 def _pairs(sources: Ids, targets: Ids) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
     pairs = _ids(sources, "sources"), _ids(targets, "targets")
     if pairs[0].size != pairs[1].size:
-        raise _core.TopoloomError(f"there are {pairs[0].size} sources and {pairs[1].size} targets; one each is needed")
+        raise _core.TopoloomError(
+            f"sources has {counted(pairs[0].size, 'id')} and targets {pairs[1].size}; they must be as many"
+        )
     return pairs
 
 

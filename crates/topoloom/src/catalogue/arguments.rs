@@ -209,7 +209,7 @@ impl<'a> Arguments<'a> {
         let is_word = |key: &str| key.starts_with(|c: char| c.is_ascii_alphabetic()) && !key.contains(['/', '.']);
         match pair(path).0 {
             Some(key) if is_word(key) && !Path::new(path).exists() => {
-                let known: Vec<&str> = self.entry.offered(key).into_iter().collect();
+                let known: Vec<&str> = self.entry.offered(key).collect();
                 let keys =
                     if known.is_empty() { format!("there is no key '{key}'") } else { unknown("key", key, known) };
                 self.mistake(format_args!("the {FILE} is missing; {keys}"))

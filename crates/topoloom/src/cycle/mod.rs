@@ -34,7 +34,7 @@ use std::collections::{BTreeSet, BinaryHeap};
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, several};
 use crate::limits::{MAX_VCS, class_vcs};
 use crate::links::{FLIT_BYTES, Latencies, LinkTimes};
 use crate::memory::available_memory;
@@ -324,7 +324,8 @@ impl Setup {
         if buffer < 2 * largest {
             let least = 2 * largest;
             return mistake(format!(
-                "two packets of {largest} flits must fit into a buffer, but buffer is {buffer}; give {least} or more"
+                "two packets of {} must fit into a buffer, but buffer is {buffer}; give {least} or more",
+                several(largest, "flit")
             ));
         }
         Ok(Self { bubble: largest, ..self })

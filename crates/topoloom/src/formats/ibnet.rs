@@ -65,13 +65,19 @@ enum Kind {
 }
 
 impl Kind {
-    /// What the nodes that are no part of the network are called, and why they are none.
-    fn left_out(self) -> Option<&'static str> {
+    /// What a node that is no part of the network is called, and why it is none; the same of several.
+    fn left_out(self) -> Option<[&'static str; 2]> {
         match self {
             Self::Switch | Self::Adapter => None,
-            Self::Aggregation => Some("aggregation nodes of switches (SHARP), which are no hosts"),
-            Self::Router => Some("routers to other subnets"),
-            Self::Target => Some("target channel adapters, which are I/O devices"),
+            Self::Aggregation => Some([
+                "aggregation node of a switch (SHARP), which is no host",
+                "aggregation nodes of switches (SHARP), which are no hosts",
+            ]),
+            Self::Router => Some(["router to other subnets", "routers to other subnets"]),
+            Self::Target => Some([
+                "target channel adapter, which is an I/O device",
+                "target channel adapters, which are I/O devices",
+            ]),
         }
     }
 
@@ -345,12 +351,13 @@ impl<'t> Subnet<'t> {
 
     /// Sentences on nodes that were left out, and on links that run at other rates than most.
     fn notes(&self) -> Vec<String> {
-        let mut kinds: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        let mut kinds: BTreeMap<[&str; 2], Vec<String>> = BTreeMap::new();
         for (&(kind, node), at) in &self.left_out {
             let at = at.map_or(String::new(), |(switch, port)| format!(" at port {port} of {}", self.called(switch)));
-            kinds.entry(kind.left_out().unwrap_or("")).or_default().push(format!("{}{at}", self.called(node)));
+            kinds.entry(kind.left_out().unwrap_or_default()).or_default().push(format!("{}{at}", self.called(node)));
         }
-        let left_out = |(what, nodes): (&str, Vec<String>)| {
+        let left_out = |([one, several], nodes): ([&str; 2], Vec<String>)| {
+            let what = if nodes.len() == 1 { one } else { several };
             format!("{} {what}, left out of the network: {}", nodes.len(), listed(&nodes))
         };
         let end = |(node, port): &(String, u16)| format!("port {port} of {}", self.called(node));

@@ -155,7 +155,7 @@ fn nodes_that_are_no_hosts_are_left_out_of_a_discovered_subnet() {
     for words in [
         "2 aggregation nodes of switches (SHARP), which are no hosts, left out of the network: 'Mellanox Technologies \
          Aggregation Node' (H-0002c903000aee01) at port 37 of 'leaf 2' (S-0002c90200404e60), ",
-        "1 routers to other subnets, left out of the network: 'up' (R-0002c903000add01) at port 30 of 'leaf 2'",
+        "1 router to other subnets, left out of the network: 'up' (R-0002c903000add01) at port 30 of 'leaf 2'",
     ] {
         assert!(notes.contains(words), "{notes}");
     }

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::bill::micrometres;
 use super::{Bill, CablePurchase, NicPrice};
-use crate::error::Result;
+use crate::error::{Result, several};
 use crate::network::LinkClass;
 
 /// What sort of thing an item is.
@@ -86,9 +86,10 @@ impl Bill<'_> {
         let item = |((board, Reverse(ports)), count): ((bool, Reverse<usize>), usize)| {
             let bought = self.prices.router(ports, usize::from(board))?;
             let place = if board { " on the board of its terminal" } else { "" };
-            let switch =
-                bought.switch.map_or_else(String::new, |own| format!(": {} of {} ports", own.model, own.ports));
-            let words = format!("router with {ports} ports in use{place}{switch}");
+            let switch = bought
+                .switch
+                .map_or_else(String::new, |own| format!(": {} of {}", own.model, several(own.ports, "port")));
+            let words = format!("router with {} in use{place}{switch}", several(ports, "port"));
             let item = Item::new(Part::Router, words, count, Some(bought.usd), bought.w);
             Ok(Item { ports: Some(ports), ..item })
         };

@@ -6,7 +6,7 @@ use std::fmt;
 use super::Layout;
 use crate::catalogue::grammar::{sides, split_head};
 use crate::catalogue::{Kind, is_table};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, several};
 use crate::inputs;
 use crate::network::{Network, RouterId};
 use crate::table::{Rows, heading};
@@ -92,7 +92,7 @@ impl Packing {
         let parts = packed.iter().max().map_or(0, |&last| last as usize + 1).max(network.num_routers().div_ceil(size));
         if packed.len() != network.num_routers() {
             let (given, routers) = (packed.len(), network.num_routers());
-            return Err(Error::Config(format!("a partition has {given} entries for {routers} routers")));
+            return Err(Error::Config(format!("a partition has {given} entries for {}", several(routers, "router"))));
         }
         let mut held = vec![0; parts];
         packed.iter().for_each(|&part| held[part as usize] += 1);
@@ -113,8 +113,9 @@ impl Packing {
         let most = held.iter().copied().max().unwrap_or(0);
         match self {
             Self::Routers(size) if routers % size > 0 => Some(format!(
-                "{size} routers a cabinet do not divide {routers} routers: the last of {} cabinets holds {}",
-                routers.div_ceil(*size),
+                "{size} routers a cabinet do not divide {}: the last of {} holds {}",
+                several(routers, "router"),
+                several(routers.div_ceil(*size), "cabinet"),
                 routers % size
             )),
             Self::Blocks(block) => {
@@ -142,7 +143,8 @@ pub fn note_on_nodes(network: &Network, size: u32) -> Option<String> {
     let terminals = network.num_terminals() as u32;
     (terminals % size > 0).then(|| {
         format!(
-            "{size} terminals a node-only cabinet do not divide {terminals} terminals: the last of {} holds {}",
+            "{size} terminals a node-only cabinet do not divide {}: the last of {} holds {}",
+            several(terminals, "terminal"),
             terminals.div_ceil(size),
             terminals % size
         )

@@ -6,7 +6,7 @@ use super::Qap;
 use super::packing::{Packing, note_on_nodes};
 use super::racks::{Order, Racking, Racks};
 use super::rules::{Rows, Rules, mistake};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, several};
 use crate::network::{Grid, Network, RouterId, TerminalId};
 
 /// Where every router stands: in a cabinet, which has a place on the floor. Cables run along the axes.
@@ -408,11 +408,12 @@ fn fitting(network: &Network, rules: &Rules) -> Result<Vec<u32>> {
 fn too_full(what: &str, routers: u32, terminals: u32, rules: &Rules) -> Error {
     let terminals = match (terminals, rules.node_units) {
         (0, _) | (_, 0.0) => String::new(),
-        (terminals, units) => format!(" and {terminals} terminals of {units}"),
+        (terminals, units) => format!(" and {} of {units}", several(terminals, "terminal")),
     };
     mistake(format!(
-        "{what} holds {routers} routers of {} rack units each{terminals}; units is {}",
-        rules.router_units,
+        "{what} holds {} of {} each{terminals}; units is {}",
+        several(routers, "router"),
+        several(rules.router_units, "rack unit"),
         rules.units.unwrap_or(u32::MAX)
     ))
 }
@@ -474,7 +475,10 @@ fn floor(count: u32, rules: &Rules) -> Result<[u32; 2]> {
         }
     };
     if u64::from(rows) * u64::from(columns) < u64::from(count) {
-        return Err(mistake(format!("{count} cabinets do not fit on a floor of {rows} rows of {columns}")));
+        return Err(mistake(format!(
+            "{count} cabinets do not fit on a floor of {} of {columns}",
+            several(rows, "row")
+        )));
     }
     Ok([rows, columns])
 }
@@ -602,14 +606,14 @@ mod tests {
         for (text, words) in [
             (
                 "cabinet=16,units=42,node-units=0.5",
-                "cabinet 0 holds 16 routers of 1 rack units each and 128 terminals of 0.5",
+                "cabinet 0 holds 16 routers of 1 rack unit each and 128 terminals of 0.5",
             ),
             (
                 "cabinet=fit,units=4,node-units=0.5",
-                "router 0 holds 1 routers of 1 rack units each and 8 terminals of 0.5",
+                "router 0 holds 1 router of 1 rack unit each and 8 terminals of 0.5",
             ),
             ("cabinet=4,nodes=10,units=4,node-units=0.5", "a node-only cabinet holds 0 routers"),
-            ("cabinet=4,nodes=8,units=3", "cabinet 0 holds 4 routers of 1 rack units each; units is 3"),
+            ("cabinet=4,nodes=8,units=3", "cabinet 0 holds 4 routers of 1 rack unit each; units is 3"),
         ] {
             let sentence = Layout::new(&network, &Rules::parse(text).expect(text)).expect_err(text).to_string();
             assert!(sentence.contains(words), "{sentence}");

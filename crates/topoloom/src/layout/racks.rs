@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::rules::{Rows, Rules, mistake};
 use crate::catalogue::Arguments;
-use crate::error::Result;
+use crate::error::{Result, several};
 use crate::network::{Network, RouterId};
 
 /// What a rack holds, beside the rack units of [`Rules`].
@@ -135,14 +135,15 @@ impl Racking {
 
     /// What racks hold, in words.
     pub(super) fn words(&self, rules: &Rules) -> String {
-        let most =
-            |count: Option<u32>, noun: &str| count.map_or_else(String::new, |most| format!(", {most} {noun} at most"));
+        let most = |count: Option<u32>, noun: &str| {
+            count.map_or_else(String::new, |most| format!(", {} at most", several(most, noun)))
+        };
         format!(
             "racks of {} U and {} kW{}{}; routers of {} U and {} kW, nodes of {} U and {} kW",
             rules.units.unwrap_or_default(),
             self.kw,
-            most(self.most_routers, "routers"),
-            most(self.most_nodes, "nodes"),
+            most(self.most_routers, "router"),
+            most(self.most_nodes, "node"),
             rules.router_units,
             self.router_kw,
             rules.node_units,
@@ -162,8 +163,8 @@ impl Racking {
     /// Rejects what no rack can hold.
     fn check(&self, rules: &Rules) -> Result<()> {
         let refused = |what: &str, units: f64, kw: f64| {
-            let rack = format!("a rack of {} units and {} kW", rules.units.unwrap_or_default(), self.kw);
-            Err(mistake(format!("{rack} has no room for a {what} of {units} units and {kw} kW")))
+            let rack = format!("a rack of {} and {} kW", several(rules.units.unwrap_or_default(), "unit"), self.kw);
+            Err(mistake(format!("{rack} has no room for a {what} of {} and {kw} kW", several(units, "unit"))))
         };
         if !self.has_room(rules, Load { routers: 1, nodes: 0 }) {
             return refused("router", rules.router_units.into(), self.router_kw);

@@ -24,7 +24,7 @@ use serde::Serialize;
 
 use super::alike::Alike;
 use super::{ANY_VIA, AnyRouting, Move, PacketState, Routing, View};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, several};
 use crate::memory::on_large_pages;
 use crate::network::{LinkClass, Network, Peer, Port, PortId, RouterId};
 use crate::rng::Rng;
@@ -69,7 +69,7 @@ impl Proof {
     pub fn refuse_unsafe(&self) -> Result<()> {
         let what = match (self.deadlock_free, self.unserved_pairs) {
             (true, 0) => return Ok(()),
-            (true, pairs) => format!("leaves {pairs} pairs of routers unreachable"),
+            (true, pairs) => format!("leaves {} of routers unreachable", several(pairs, "pair")),
             (false, _) => "can deadlock".to_owned(),
         };
         Err(Error::Routing(format!(

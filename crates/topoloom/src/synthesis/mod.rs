@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 use crate::catalogue::{Alone, Arguments, Entry, Lead};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, several};
 use crate::limits::guard_size;
 use crate::statistics::rounded;
 use crate::topology::{TURN, group, numbers};
@@ -165,7 +165,7 @@ fn shape(text: &str, routers: u32) -> Result<Shape> {
     let (sizes, turn) = (given.sizes(), numbers(&given, TURN)?);
     let order = sizes.iter().fold(1u64, |product, &size| product.saturating_mul(size.into()));
     if order != u64::from(routers) {
-        return Err(given.mistake(format!("it has {order} elements; {routers} routers need as many")));
+        return Err(given.mistake(format!("it has {}; {routers} routers need as many", several(order, "element"))));
     }
     group(&given)?;
     Ok(Shape { sizes, turn })

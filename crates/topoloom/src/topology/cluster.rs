@@ -32,7 +32,7 @@ use super::params::Params;
 use super::rails::{self, dealt, kept};
 use super::{Family, Roles};
 use crate::catalogue::{Key, Kind};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, several};
 use crate::network::{
     HostParts, Hosts, LinkClass, Network, NetworkBuilder, Peer, PortId, RouterId, Structure, TerminalId, Wire,
     WorstCase,
@@ -372,9 +372,9 @@ impl Order {
                 1 => Self::Ids(fabric.num_terminals() as u32),
                 count if count > leaves.len() => {
                     return Err(params.mistake(format!(
-                        "leaves is {count}, but {} has {} routers with ports",
+                        "leaves is {count}, but {} has {} with ports",
                         fabric.spec(),
-                        leaves.len()
+                        several(leaves.len(), "router")
                     )));
                 }
                 count => Self::Listed(leaves.chunks(count).flat_map(dealt).collect()),

@@ -11,7 +11,7 @@
 use super::params::{P, Params, product};
 use super::{Family, Roles};
 use crate::catalogue::{Key, Kind};
-use crate::error::Result;
+use crate::error::{Result, several};
 use crate::network::{Grid, Lattice, LinkClass, Network, NetworkBuilder, Structure, TerminalGrid, WorstCase};
 
 pub(super) const FAMILY: Family = Family {
@@ -96,7 +96,7 @@ fn read_tile(params: &Params, dimensions: usize) -> Result<Option<Vec<u32>>> {
     let tile = params.sides("tile");
     match &tile {
         Some(tile) if tile.len() != dimensions => Err(params
-            .mistake(format!("tile has {} dimensions; it must have {dimensions}, as many as the sizes", tile.len()))),
+            .mistake(format!("tile has {}; it must have {dimensions}, as many as the sizes", several(tile.len(), "dimension")))),
         _ => Ok(tile),
     }
 }
@@ -107,7 +107,7 @@ fn concentration(params: &Params, tile: Option<&[u32]>) -> Result<u128> {
     let area = product(tile.iter().copied());
     match params.count(P.name) {
         Some(p) if u128::from(p) != area => {
-            Err(params.mistake(format!("p is {p}, but a tile holds {area} terminals; the two must agree")))
+            Err(params.mistake(format!("p is {p}, but a tile holds {}; the two must agree", several(area, "terminal"))))
         }
         _ => Ok(area),
     }

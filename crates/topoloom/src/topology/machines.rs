@@ -12,7 +12,7 @@ use super::figures::FIGURES;
 use super::formula;
 use crate::catalogue::grammar::{items, pair, sides, split_head};
 use crate::catalogue::{Key, Kind, Name};
-use crate::error::{Error, Result, unknown};
+use crate::error::{Error, Result, several, unknown};
 use crate::inputs;
 
 /// Lists the machines that are built in, with their files.
@@ -272,7 +272,10 @@ impl Machine {
         if hosts % each != 0 || hosts == 0 {
             let below = hosts / each * each;
             let near = if below == 0 { each.to_string() } else { format!("{below} or {}", below + each) };
-            return Err(format!("hosts is {hosts}; whole {key} have {each} hosts each: {near} are possible"));
+            return Err(format!(
+                "hosts is {hosts}; whole {key} have {} each: {near} are possible",
+                several(each, "host")
+            ));
         }
         sizes[at].1 = scale.checked(&(hosts / each).to_string())?;
         Ok(())
@@ -327,7 +330,7 @@ impl Scale {
         let size = Size::of(text).ok_or_else(|| format!("{key} is '{text}'; it must be like {}", self.whole()))?;
         let (numbers, wanted) = (size.numbers(), self.full.numbers().len());
         if numbers.len() != wanted {
-            return Err(format!("{key} is {text}; it must have {wanted} numbers, as {}", self.whole()));
+            return Err(format!("{key} is {text}; it must have {}, as {}", several(wanted, "number"), self.whole()));
         }
         if let Some(below) = numbers.iter().find(|&&number| number < self.least) {
             return Err(format!("{key} is {text}; at least {} is possible, and {below} is less", self.least));
@@ -534,7 +537,7 @@ mod tests {
             (&[("hosts", "8")], "groups is 1; at least 2 is possible"),
             (&[("hosts", "16"), ("groups", "2")], "hosts and groups are given"),
             (&[("racks", "3")], "mine has no racks; it is scaled by groups"),
-            (&[("groups", "2x2")], "groups is 2x2; it must have 1 numbers, as 4"),
+            (&[("groups", "2x2")], "groups is 2x2; it must have 1 number, as 4"),
         ] {
             let sentence = spec(given).expect_err("a mistake");
             assert!(sentence.contains(words), "{sentence}");

@@ -10,7 +10,7 @@ use super::{Family, Roles};
 use crate::catalogue::grammar::{bracketed, keys, wrapped};
 use crate::catalogue::{Key, Kind};
 use crate::distances::{require_connected, rows};
-use crate::error::{Error, Result, unknown};
+use crate::error::{Error, Result, several, unknown};
 use crate::graph::terminals_by_router;
 use crate::layout::{Layout, Packing, Rules, note_on_nodes};
 use crate::network::{GraphAlone, LinkClass, Network, NetworkBuilder, PortId, RouterId, Structure};
@@ -78,11 +78,11 @@ impl Permutation {
         if let Some(Optimisation { told: found, searched, .. }) = &self.optimised {
             return format!(
                 "of {} exchanges {cabinets} {} were kept and moved {} ends of cables; the average distance {chance} in the \
-                 best of {} trials, and {} by the search",
+                 best of {}, and {} by the search",
                 searched.tried,
                 searched.kept,
                 self.moved_ends,
-                self.trials.len(),
+                several(self.trials.len(), "trial"),
                 changed(told.average_distance, found.average_distance)
             );
         }

@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use super::params::{P, Params, product};
 use super::{Family, Roles};
 use crate::catalogue::{Key, Kind};
-use crate::error::Result;
+use crate::error::{Result, several};
 use crate::network::{LinkClass, Network, NetworkBuilder, Structure};
 use crate::rng::Rng;
 
@@ -52,7 +52,7 @@ fn build(params: &Params) -> Result<Network> {
     let (degree, p) = (params.required("degree")?, params.concentration());
     let seed = params.count("seed").unwrap_or(1);
     if degree >= routers {
-        return Err(params.mistake(format!("degree is {degree}; {routers} routers have at most {} links", routers - 1)));
+        return Err(params.mistake(format!("degree is {degree}; {} have at most {}", several(routers, "router"), several(routers - 1, "link"))));
     }
     if routers % 2 == 1 && degree % 2 == 1 {
         return Err(

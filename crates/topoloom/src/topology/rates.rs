@@ -176,7 +176,7 @@ mod tests {
         }
         for (spec, words) in [
             ("torus:4x4,widths=2x1", "widths needs rate or rate.local"),
-            ("torus:4x4,widths=2,rate=1G", "widths has 1 numbers; it must have 2, one for each dimension"),
+            ("torus:4x4,widths=2,rate=1G", "widths has 1 number; it must have 2, one for each dimension"),
         ] {
             let sentence = build(spec).expect_err(spec).to_string();
             assert!(sentence.contains(words), "{spec}: {sentence}");

@@ -437,7 +437,7 @@ fn flex_structure_knows_coordinates() {
 fn mistakes_are_one_clear_sentence() {
     for (spec, words) in [
         ("torus:4x4,double=maybe", "double is 'maybe'; it must be true or false"),
-        ("hyperx:4x4,tile=2", "tile has 1 dimensions; it must have 2"),
+        ("hyperx:4x4,tile=2", "tile has 1 dimension; it must have 2"),
         ("hyperx:4x4,tile=2x2,p=3", "p is 3, but a tile holds 4 terminals"),
         ("hyperx:4x4,tile=2x0", "tile is '2x0'; it must be whole numbers from 1 up, as in 16x16x8"),
         ("fattree:k=1,levels=3", "k is 1; it must be a whole number from 2 up"),
@@ -454,8 +454,8 @@ fn mistakes_are_one_clear_sentence() {
         ("xgft:down=4x4", "up is missing"),
         ("xgft:up=4x4", "down is missing"),
         ("xgft:down=4,up=4", "down has 1 number"),
-        ("xgft:down=4x4x4,up=4", "up has 1 numbers; it must have 2"),
-        ("xgft:down=4x4x4,up=4x4,trunk=2", "trunk has 1 numbers; it must have 2, as many as up"),
+        ("xgft:down=4x4x4,up=4", "up has 1 number; it must have 2"),
+        ("xgft:down=4x4x4,up=4x4,trunk=2", "trunk has 1 number; it must have 2, as many as up"),
         ("xgft:down=4x4,up=4,trunk=0", "trunk is '0'; it must be whole numbers from 1 up"),
         ("xgft:down=4x4,up=0", "up is '0'; it must be whole numbers from 1 up"),
         ("hypercube:4x4", "one size, its number of dimensions"),

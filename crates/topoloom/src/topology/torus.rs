@@ -10,7 +10,7 @@ use super::rates::local_gbps;
 use super::twistedtorus::{TWIST, twisted};
 use super::{Family, Roles};
 use crate::catalogue::{Key, Kind};
-use crate::error::Result;
+use crate::error::{Result, several};
 use crate::network::{Grid, Lattice, LinkClass, Network, NetworkBuilder, Structure, Wire, WorstCase};
 
 pub(super) const FAMILY: Family = Family {
@@ -105,8 +105,8 @@ fn read_widths(params: &Params, dimensions: usize) -> Result<Option<Vec<f64>>> {
     let Some(widths) = params.sides(WIDTHS.name) else { return Ok(None) };
     if widths.len() != dimensions {
         return Err(params.mistake(format!(
-            "widths has {} numbers; it must have {dimensions}, one for each dimension",
-            widths.len()
+            "widths has {}; it must have {dimensions}, one for each dimension",
+            several(widths.len(), "number")
         )));
     }
     let rate =

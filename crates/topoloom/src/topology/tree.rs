@@ -14,7 +14,7 @@
 use super::params::{Params, product};
 use crate::catalogue::grammar::sides;
 use crate::catalogue::{Key, Kind};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, several};
 use crate::network::{LinkClass, Network, NetworkBuilder, RouterId, Structure, WorstCase};
 
 /// The key of trees whose links up are as many as those down, unless it is given.
@@ -217,7 +217,8 @@ pub(super) fn tapered(params: &Params, full: u32, levels: u32) -> Result<Vec<u32
     let tapers: Vec<&str> = sides(text).collect();
     if tapers.len() > up.len() {
         let most = up.len();
-        return Err(params.mistake(format!("taper has {} numbers; {levels} levels have at most {most}", tapers.len())));
+        return Err(params
+            .mistake(format!("taper has {}; {levels} levels have at most {most}", several(tapers.len(), "number"))));
     }
     for (up, text) in up.iter_mut().zip(tapers) {
         let taper = text.parse::<f64>().ok().filter(|taper| *taper >= 1.0 && taper.is_finite());
@@ -226,8 +227,8 @@ pub(super) fn tapered(params: &Params, full: u32, levels: u32) -> Result<Vec<u32
         *up = (f64::from(full) / taper + 1e-9) as u32;
         if *up == 0 {
             return Err(params.mistake(format!(
-                "taper={text} leaves no uplink: a router has {full} links up without a taper, so at most {full} is \
-                 possible"
+                "taper={text} leaves no uplink: a router has {} up without a taper, so at most {full} is possible",
+                several(full, "link")
             )));
         }
     }

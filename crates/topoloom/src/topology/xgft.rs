@@ -13,7 +13,7 @@ use super::params::Params;
 use super::tree::{self, Copies};
 use super::{Family, Roles};
 use crate::catalogue::{Key, Kind};
-use crate::error::Result;
+use crate::error::{Result, several};
 use crate::network::Network;
 
 pub(super) const FAMILY: Family = Family {
@@ -49,15 +49,15 @@ fn build(params: &Params) -> Result<Network> {
     }
     if up.len() + 1 != down.len() {
         return Err(params.mistake(format!(
-            "up has {} numbers; it must have {}, one for each of the {} levels but the last",
-            up.len(),
+            "up has {}; it must have {}, one for each of the {} levels but the last",
+            several(up.len(), "number"),
             down.len() - 1,
             down.len()
         )));
     }
     if trunk.len() != up.len() {
         let (given, wanted) = (trunk.len(), up.len());
-        return Err(params.mistake(format!("trunk has {given} numbers; it must have {wanted}, as many as up")));
+        return Err(params.mistake(format!("trunk has {}; it must have {wanted}, as many as up", several(given, "number"))));
     }
     let pod = down[1].saturating_add(up[0]);
     tree::build(params, FAMILY.name, [down, up, trunk], Copies::Spread, pod)

@@ -7,7 +7,7 @@ use super::grid::{Step, around, neighbour, straight};
 use super::registry::AppInfo;
 use super::request::Request;
 use crate::catalogue::{Key, Kind};
-use crate::error::Result;
+use crate::error::{Result, several};
 use crate::network::Grid;
 
 pub(super) const INFO: AppInfo = AppInfo {
@@ -50,7 +50,9 @@ fn build(request: &Request) -> Result<Workload> {
     let dimensions = grid.sides.len();
     let block = request.sides("block").unwrap_or_else(|| vec![64; dimensions]);
     if block.len() != dimensions {
-        return Err(request.mistake(format_args!("block has {} dimensions, the grid {dimensions}", block.len())));
+        return Err(
+            request.mistake(format_args!("block has {}, the grid {dimensions}", several(block.len(), "dimension")))
+        );
     }
     let width = request.count("width").unwrap_or(1);
     if let Some(side) = block.iter().find(|side| **side < width) {

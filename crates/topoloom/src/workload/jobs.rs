@@ -4,7 +4,7 @@ use super::registry::build;
 use super::{Room, Workload};
 use crate::catalogue::grammar::{items, pair, range};
 use crate::catalogue::{Alone, Arguments, Entry, Key, Kind, Lead};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, several};
 
 /// The keys that a job adds to those of its application.
 pub const KEYS: &[Key] = &[
@@ -59,7 +59,7 @@ impl Job {
         if let (Some(tasks), Some(on)) = (tasks, &on)
             && tasks as usize != on.len()
         {
-            return Err(keys.mistake(format_args!("tasks is {tasks}, but on names {} terminals", on.len())));
+            return Err(keys.mistake(format_args!("tasks is {tasks}, but on names {}", several(on.len(), "terminal"))));
         }
         let tasks = tasks.or(on.as_ref().map(|on| on.len() as u32));
         Ok(Self { app, tasks, start_s: keys.seconds("start").unwrap_or(0.0), on })

@@ -8,7 +8,7 @@ use super::builder::Builder;
 use super::registry::{AppInfo, SEED, SIZE, TASKS};
 use super::request::Request;
 use crate::catalogue::{Key, Kind};
-use crate::error::Result;
+use crate::error::{Result, several};
 use crate::rng::Rng;
 
 /// Tasks to which each one sends in the shuffle, unless given.
@@ -48,7 +48,9 @@ fn build(request: &Request) -> Result<Workload> {
         (None, Some(None)) => Partners::Some(others),
         (None, Some(Some(partners))) if partners <= others => Partners::Some(partners),
         (None, Some(Some(partners))) => {
-            return Err(request.mistake(format_args!("partners is {partners}; each task has {others} others")));
+            return Err(
+                request.mistake(format_args!("partners is {partners}; each task has {}", several(others, "other")))
+            );
         }
     };
     let n = u128::from(tasks);

@@ -8,7 +8,7 @@ use super::registry::AppInfo;
 use crate::catalogue::Arguments;
 use crate::catalogue::grammar::range;
 use crate::catalogue::values::bytes;
-use crate::error::Result;
+use crate::error::{Result, several};
 use crate::network::{Grid, Hosts, Network};
 use crate::rng::Rng;
 
@@ -154,12 +154,14 @@ impl<'a> Request<'a> {
     pub fn check_tasks(&self, tasks: u128, what: &str) -> Result<()> {
         let room = self.room.tasks;
         if tasks > u128::from(room) {
-            return Err(self.mistake(format_args!("{what} asks for {tasks} tasks; there is room for {room}")));
+            return Err(
+                self.mistake(format_args!("{what} asks for {}; there is room for {room}", several(tasks, "task")))
+            );
         }
         if tasks < 2 {
-            return Err(
-                self.mistake(format_args!("{tasks} tasks have no other task to send to; at least two are needed"))
-            );
+            return Err(self.mistake(format_args!(
+                "tasks is {tasks}; at least two are needed, so that each has another to send to"
+            )));
         }
         Ok(())
     }
@@ -211,7 +213,9 @@ impl<'a> Request<'a> {
         if !dimensions.contains(&sides.len()) {
             let (least, most) = dimensions.into_inner();
             let wanted = if least == most { least.to_string() } else { format!("from {least} to {most}") };
-            return Err(self.mistake(format_args!("grid has {} dimensions; there must be {wanted}", sides.len())));
+            return Err(
+                self.mistake(format_args!("grid has {}; there must be {wanted}", several(sides.len(), "dimension")))
+            );
         }
         let tasks = sides.iter().fold(1u128, |product, side| product.saturating_mul((*side).into()));
         self.check_tasks(tasks, "grid")?;

@@ -7,7 +7,7 @@ use super::RouterOptions;
 use crate::catalogue::grammar::split_head;
 use crate::cycle::Setup;
 use crate::cycle::flit::{ENTERS, Flit};
-use crate::error::{Error, Result, unknown};
+use crate::error::{Error, Result, several, unknown};
 
 /// How the buffer of a port is divided among its VCs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -76,8 +76,8 @@ pub fn check_packet(asked: &str, size: u32, buffer: u32) -> Result<()> {
         return Ok(());
     }
     Err(Error::Config(format!(
-        "{asked} sends packets only where all of them fits, but packets of {size} flits do not fit into buffers of \
-         {buffer} flits"
+        "{asked} sends packets only where all of them fits, but packets of {size} flits do not fit into buffers of {}",
+        several(buffer, "flit")
     )))
 }
 

@@ -17,7 +17,7 @@ use self::loads::Loads;
 use super::{BusyChannel, FlowConfig};
 use crate::catalogue::grammar::split_head;
 use crate::catalogue::{Alone, Arguments, Entry, Key, Kind, Lead};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, several};
 use crate::network::Network;
 use crate::routing::AnyRouting;
 use crate::watch::Control;
@@ -158,9 +158,9 @@ pub fn replay(
     let room = allocator.num_free();
     if let Some(job) = jobs.iter().find(|job| job.nodes as usize > room) {
         return Err(Error::Workload(format!(
-            "job {} has {} nodes; {} has {room} for jobs",
+            "job {} has {}; {} has {room} for jobs",
             job.name,
-            job.nodes,
+            several(job.nodes, "node"),
             network.spec()
         )));
     }

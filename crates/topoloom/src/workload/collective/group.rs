@@ -104,9 +104,7 @@ fn ranks(request: &Request, text: &str, tasks: u32) -> Result<Vec<u32>> {
             return Err(wrong());
         }
         if last >= tasks {
-            return Err(
-                request.mistake(format_args!("group names rank {last}; there are {tasks} tasks, 0 to {}", tasks - 1))
-            );
+            return Err(request.mistake(format_args!("group names rank {last}; tasks are 0 to {}", tasks - 1)));
         }
         members.extend((first..=last).step_by(stride as usize));
     }

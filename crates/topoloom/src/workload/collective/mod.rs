@@ -292,9 +292,10 @@ impl Plan {
         let pieces = chunk.map_or(1, |chunk| each.div_ceil(chunk));
         let shift = request.count_if_declared("shift").unwrap_or(1) as usize;
         if shift % group.len() == 0 {
-            return Err(
-                request.mistake(format_args!("shift is {shift}; each of {} ranks would send to itself", group.len()))
-            );
+            return Err(request.mistake(format_args!(
+                "shift is {shift}; in a group of {} each rank would send to itself",
+                group.len()
+            )));
         }
         let data = size;
         let mut plan = Self { what, algorithm, group, rooted, size, data, channels, pieces, width, shift, notes };
