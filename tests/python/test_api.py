@@ -109,6 +109,22 @@ def test_an_empty_list_asks_for_nothing_and_is_rejected(name: str) -> None:
             call()
 
 
+def test_a_single_one_need_be_in_no_list() -> None:
+    one = topoloom.compare("mesh:4", "minimal", "uniform", **SHORT)
+    assert [(curve.spec, curve.routing, curve.traffic) for curve in one.curves] == [("mesh:4", "dor", "uniform")]
+    assert (
+        topoloom.flows.rates("mesh:4", [0], [3]).tolist()
+        == topoloom.flows.rates(topoloom.network("mesh:4"), [0], [3]).tolist()
+    )
+    assert topoloom.flows.run("mesh:4", [0], [3], [10**9], flow="gbps=8").makespan_s == 1.0
+
+
+def test_a_chart_shows_a_measure_that_there_is() -> None:
+    curve = topoloom.network("mesh:4").simulate(**SHORT)
+    with pytest.raises(topoloom.TopoloomError, match=r"unknown measure 'latancy' \(did you mean 'latency'\?\)"):
+        topoloom.plot(curve, "latancy")
+
+
 def test_a_search_has_one_of_two_aims_and_a_time() -> None:
     for seconds in (-1, "x", None, float("nan")):
         with pytest.raises(topoloom.TopoloomError, match=r"it must be .*above 0"):

@@ -667,13 +667,17 @@ def with_keys(spec: str, keys: Mapping[str, Any]) -> str:
     return spec + ("," if ":" in spec else ":") + ",".join(pairs)
 
 
-def as_networks(networks: Iterable[str | Network]) -> list[Network]:
+def as_networks(networks: str | Network | Iterable[str | Network]) -> list[Network]:
     """Return `networks`, built where they are specs.
 
     Args:
-        networks: Networks, specs, or both.
+        networks: Networks, specs, or both; or a single one.
+
+    Raises:
+        TopoloomError: A spec that is none.
 
     >>> [network.num_routers for network in as_networks(["mesh:2x2", Network("torus:4x4")])]
     [4, 16]
     """
-    return [item if isinstance(item, Network) else Network(item) for item in networks]
+    listed = [networks] if isinstance(networks, (str, Network)) else networks
+    return [item if isinstance(item, Network) else Network(item) for item in listed]

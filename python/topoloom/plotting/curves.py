@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from topoloom._core import TopoloomError, unknown
 from topoloom.libraries import require
 
 if TYPE_CHECKING:
@@ -78,13 +79,15 @@ def plot(curves: ChartCurve | Iterable[ChartCurve], measure: Measure = "latency"
         A Plotly figure: ``figure.show()``, ``figure.write_html("curves.html")``.
 
     Raises:
-        TopoloomError: The extra ``studies``, ``report`` or ``plot`` is missing.
+        TopoloomError: An unknown measure; the extra ``studies``, ``report`` or ``plot`` is missing.
 
     >>> import topoloom
     >>> curve = topoloom.network("mesh:2x2").simulate(load=[0.1, 0.2], warmup=10, measure=100)
     >>> list(plot(curve, "accepted").data[-1].x)
     [0.1, 0.2]
     """
+    if measure not in AXES:
+        raise TopoloomError(unknown("measure", str(measure), list(AXES)))
     require("plotly")
     import plotly.graph_objects as go  # noqa: PLC0415 - loads slowly
 

@@ -20,9 +20,9 @@ from topoloom.workers import interruptible
 
 
 def compare(
-    networks: Iterable[str | Network],
-    routings: Sequence[str] = ("minimal", "adaptive"),
-    traffics: Sequence[str] = ("uniform",),
+    networks: str | Network | Iterable[str | Network],
+    routings: str | Sequence[str] = ("minimal", "adaptive"),
+    traffics: str | Sequence[str] = ("uniform",),
     load: Loads = "0.1:0.9:0.1",
     layout: str = "",
     prices: str = "",
@@ -32,9 +32,10 @@ def compare(
     """Simulate every network with every routing under every traffic, up to its saturation.
 
     Args:
-        networks: Specs or networks.
-        routings: Routings, or the roles ``minimal`` and ``adaptive``; ``best`` for all that each network offers.
-        traffics: Traffic patterns.
+        networks: Specs or networks, or a single one.
+        routings: Routings, or the roles ``minimal`` and ``adaptive``; ``best`` for all that each network offers. A
+            single one need be in no list.
+        traffics: Traffic patterns, or a single one.
         load: The loads that every curve shows below its saturation, in flits per active terminal per cycle.
         layout: The packing and placement of routers, as in :meth:`Network.layout`.
         prices: The price list, as there.
@@ -49,9 +50,8 @@ def compare(
     >>> [curve.routing for curve in found.curves]
     ['dor']
     """
-    job = CompareJob(
-        as_networks(networks), routings, traffics, parse_loads(load), make_options(options), layout, prices
-    )
+    roles, patterns = ([own] if isinstance(own, str) else own for own in (routings, traffics))
+    job = CompareJob(as_networks(networks), roles, patterns, parse_loads(load), make_options(options), layout, prices)
     if store is None:
         return job.run()
     with KeptPoints(Path(store), "compare", always=True) as kept:

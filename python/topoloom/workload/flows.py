@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from topoloom import _core
 from topoloom.engine import results
-from topoloom.network.networks import Network
+from topoloom.network.networks import Network, as_networks
 from topoloom.simulation.options import counted
 from topoloom.simulation.roles import routing_on
 
@@ -76,13 +76,18 @@ def _pairs(sources: Ids, targets: Ids) -> tuple[npt.NDArray[np.uint32], npt.NDAr
     return pairs
 
 
+def _routing(network: str | Network, routing: str) -> _core.Routing:
+    (built,) = as_networks([network])
+    return _core.Routing(built.core, routing_on(built.core, routing))
+
+
 def rates(
-    network: Network, sources: Ids, targets: Ids, *, routing: str = "minimal", flow: str = ""
+    network: str | Network, sources: Ids, targets: Ids, *, routing: str = "minimal", flow: str = ""
 ) -> npt.NDArray[np.float64]:
     """Return the rates of concurrent flows: an array of bytes per second, one per flow.
 
     Args:
-        network: The network.
+        network: The network, or its spec.
         sources: The id of the source terminal, one per flow.
         targets: The id of the destination terminal, one per flow. A flow to its own terminal has an infinite rate.
         routing: A routing, or a role. An adaptive one spreads the flows over its paths: see the page on the flow model.
@@ -95,11 +100,11 @@ def rates(
     [500000000.0, 500000000.0]
     """
     pairs = _pairs(sources, targets)
-    return _core.flow_rates(_core.Routing(network.core, routing_on(network.core, routing)), pairs, flow)
+    return _core.flow_rates(_routing(network, routing), pairs, flow)
 
 
 def run(
-    network: Network,
+    network: str | Network,
     sources: Ids,
     targets: Ids,
     sizes: Ids,
@@ -110,7 +115,7 @@ def run(
     """Run flows of given sizes that all begin at the start.
 
     Args:
-        network: The network.
+        network: The network, or its spec.
         sources: The id of the source terminal, one per flow.
         targets: The id of the destination terminal, one per flow.
         sizes: The bytes, one per flow.
@@ -126,7 +131,9 @@ def run(
     pairs = _pairs(sources, targets)
     bytes_ = _ids(sizes, "sizes", np.uint64)
     if bytes_.size != pairs[0].size:
-        raise _core.TopoloomError(f"there are {pairs[0].size} flows and {bytes_.size} sizes; one each is needed")
+        raise _core.TopoloomError(
+            f"sizes has {counted(bytes_.size, 'number')}, but flows are {pairs[0].size}; they must be as many"
+        )
     cancel = _core.CancelToken()
-    chosen = _core.Routing(network.core, routing_on(network.core, routing))
+    chosen = _routing(network, routing)
     return FlowRun(_core.flow_run(chosen, pairs, bytes_, flow, cancel), chosen.name)

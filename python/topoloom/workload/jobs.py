@@ -55,11 +55,10 @@ def workload(
     >>> [(result.spec, result.mapping) for result in found.results]
     [('mesh:4x4', 'linear'), ('mesh:4x4', 'random'), ('torus:4x4', 'linear'), ('torus:4x4', 'random')]
     """
-    listed = [networks] if isinstance(networks, (str, Network)) else networks
     named = [apps] if isinstance(apps, str) else apps
     mappings = [mapping] if isinstance(mapping, str) else list(mapping)
     own = [checked(WorkloadOptions, options | {"mapping": one}) for one in mappings or ["linear"]]
-    job = WorkloadJob(as_networks(listed), named, routing, own[0], baseline, mappings)
+    job = WorkloadJob(as_networks(networks), named, routing, own[0], baseline, mappings)
     if timeline is not None:
         job.keep_events()
     found = job.run()
