@@ -153,6 +153,11 @@ MISTAKES = [
     ("layout mesh:4x4 mesh:5x5 --cables cables.csv", "one network"),
     ("layout mesh:4x4 --cables /nonexistent/cables.csv", "/nonexistent/cables.csv"),
     ("layout", "missing argument"),
+    ("candidates --terminals 9 --radix 8 --each 0", "--each is '0'; it must be a whole number from 1"),
+    ("candidates --terminals 9 --radix 8 --each 1.5", "--each is '1.5'; it must be a whole number from 1"),
+    ("candidates --terminals 9 --radix 8 --min-beta x", "--min-beta is 'x'; it must be a number"),
+    ("synthesise --routers 9 --degree 4 --minimise x", "--minimise: 'x' is not one of 'load', 'distance'"),
+    ("run own.toml --workers -1", "--workers is '-1'; it must be a whole number from 1"),
     ("list price", "did you mean 'prices'"),
     # pictures
     ("show mesh:4x4 --plot mesh.gif", "unknown ending of a picture '.gif'"),

@@ -6,7 +6,7 @@ import traceback
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TextIO
+from typing import Any, TextIO
 
 import typer
 
@@ -159,7 +159,19 @@ def _usage(error: BaseException, message: str) -> str:
     if option is not None and context is not None and message.startswith("No such option"):
         known = [name for parameter in context.command.params for name in parameter.opts if name.startswith("--")]
         return unknown(f"option of {context.command_path}", option, known)
+    if (found := getattr(error.__cause__, "errors", None)) and (parameter := getattr(error, "param", None)) is not None:
+        return _wrong_value(parameter, found()[0])
     return message[:1].lower() + message[1:].rstrip(".")
+
+
+def _wrong_value(parameter: Any, found: dict[str, Any]) -> str:
+    """Return the sentence on a value that Typer does not read, as it found it."""
+    name = next((name for name in parameter.opts if name.startswith("--")), parameter.name)
+    if found["type"] == "value_error":  # one word of several
+        return f"{name}: {found['msg'].removeprefix('Value error, ').rstrip('.')}"
+    what = "a number" if found["type"].startswith("float") else "a whole number"
+    least = "" if parameter.min is None else f" from {parameter.min}"
+    return f"{name} is '{found['input']}'; it must be {what}{least}"
 
 
 def _bug(error: BaseException) -> int:
