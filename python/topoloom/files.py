@@ -128,7 +128,7 @@ class Kind:
         name: What it is called, as in "report of topoloom".
         begins: Whether the first :data:`HEAD` bytes of a file may be those of one of that kind.
         needs: Optional libraries that write it.
-        endings: The endings that its name may have; empty: any.
+        endings: The endings that its name may have, if it has one; empty: any.
     """
 
     name: str
@@ -432,7 +432,7 @@ def _require_name(path: Path, kind: Kind) -> None:
     """Reject a name that means something else: ``-``, and the ending of another kind."""
     if str(path) == "-":
         raise TopoloomError(f"'-' is no name of a {kind.name}; /dev/stdout stands for standard output")
-    if kind.endings and path.suffix.lower() not in kind.endings:
+    if kind.endings and path.suffix and path.suffix.lower() not in kind.endings:
         raise TopoloomError(f"{path}: {_core.unknown('ending of a report', path.suffix, kind.endings)}")
 
 

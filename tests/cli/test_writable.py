@@ -242,15 +242,18 @@ def test_two_outputs_do_not_share_a_file(command, one, other, forced, topoloom, 
     ],
     ids=lambda command: command[0],
 )
-@pytest.mark.parametrize(
-    ("name", "hint"), [("x.pdf", "'.pdf'"), ("report", "''"), ("x.htlm", "(did you mean '.html'?)")]
-)
+@pytest.mark.parametrize(("name", "hint"), [("x.pdf", "'.pdf'"), ("x.htlm", "(did you mean '.html'?)")])
 def test_a_report_is_html_by_its_name(command, name, hint, place, topoloom):
     told = topoloom(*command, "--out", name)
     assert (told.status, told.out, (place / name).exists()) == (2, "", False)
     assert f"{name}: unknown ending of a report " in told.err
     assert hint in told.err
     assert "there are: .html, .htm\n" in told.err
+
+
+def test_a_report_needs_no_ending(place, topoloom):
+    told = topoloom("compare", "mesh:2x2", "--routing", "minimal", *SHORT, "--out", "report")
+    assert (told.status, (place / "report").read_bytes()[:15]) == (0, b"<!doctype html>")
 
 
 def test_a_dash_is_no_name_of_a_file(topoloom, tmp_path, monkeypatch):
