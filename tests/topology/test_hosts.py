@@ -1,5 +1,6 @@
 """Clusters against a second definition that shares no code with them: links, paths, makespans computed by hand."""
 
+import itertools
 import tomllib
 from collections import Counter
 from pathlib import Path
@@ -183,6 +184,54 @@ def test_bounds_count_interfaces():
     spec = "cluster:hosts=4,host=hgx-h100,fabric=(clos:radix=4,levels=2,rate=400G,rate.up=200G)"
     told = bound_of(spec, "hosts", "worst-case")
     assert told["saturation_bound"] == pytest.approx(0.5), "two links up of half the rate for two interfaces"
+
+
+FABRICS = [
+    "clos:radix=8,levels=2,taper=3",
+    "xgft:down=4x4x2,up=2x2",
+    "dragonfly:a=4,h=1,p=4",
+    "dragonfly-plus:leaf=4,spine=4,p=4,h=2",
+    "hyperx:3x4,p=8",
+    "slimfly:q=5,p=4",
+    "torus:4x6,p=4",
+    "mesh:4x4,p=4",
+    "hypercube:4,p=4",
+    "galaxyfly:n=2,q=3,a=2,p=4",
+    "random-regular:20,degree=4,p=4",
+]
+
+
+@pytest.mark.parametrize("fabric", FABRICS)
+def test_the_worst_case_of_a_cluster_is_no_easier_than_uniform_traffic(fabric):
+    """Where the fabric's is harder, and however hosts fill the fabric or a part of it."""
+    alone = Network(f"{fabric},rate=400G")
+    uniform, worst = (alone.bound(traffic=traffic) for traffic in ("uniform", "worst-case"))
+    assert worst["saturation_bound"] < uniform["saturation_bound"]
+    joined = "rail,join=(clos:radix=16,levels=2,rate=400G),uplinks=1"
+    attached = ["rail", "block", "block,leaves=2", "plane,planes=2", "dual-tor", "spread"]
+    attached += [joined] if fabric.startswith(("clos", "xgft")) else []
+    checked = 0
+    for (host, ports), attach, part in itertools.product(
+        [("plain", 1), ("cray-ex", 4), ("abci-a", 4), ("v100-4", 2)], attached, (1, 0.6)
+    ):
+        of_copy = {"rail": 1, joined: 1, "plane,planes=2": max(1, ports // 2), "dual-tor": 2 * ports}.get(attach, ports)
+        hosts = int(alone.num_terminals / of_copy * part)
+        if hosts < 2 or (ports == 1 and attach not in ("block", "spread", "dual-tor")):
+            continue
+        spec = f"cluster:hosts={hosts},host={host},fabric=({fabric},rate=400G),attach={attach}"
+        core = Network(spec).core
+        uniform, worst = (bound_of(core, "hosts", traffic) for traffic in ("uniform", "worst-case"))
+        assert worst["saturation_bound"] <= 1.02 * uniform["saturation_bound"], spec
+        assert worst["max_terminal_load"] == pytest.approx(1), spec
+        checked += 1
+    assert checked > 30
+
+
+def test_hosts_spread_over_a_hyperx_send_where_its_tornado_goes():
+    """Each of 9 routers has 8 interfaces, all of which send over one link of a row and one of a column."""
+    spec = "cluster:hosts=18,host=abci-a,fabric=(hyperx:3x3,p=8,rate=200G),attach="
+    bounds = [bound_of(spec + attach, "hosts", "worst-case")["saturation_bound"] for attach in ("spread", "block")]
+    assert bounds == [pytest.approx(1 / 8)] * 2
 
 
 def test_large_clusters_build_quickly():

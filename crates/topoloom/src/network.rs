@@ -225,6 +225,11 @@ pub trait Structure: Any + Send + Sync + fmt::Debug {
         None
     }
 
+    /// Where terminals of hosts are plugged into a fabric.
+    fn plugged(&self) -> Option<Plugs<'_>> {
+        None
+    }
+
     /// What a terminal sends into the network at load 1, in Gb/s, where that is not the rate of its own link.
     fn injection_gbps(&self) -> Option<f64> {
         None
@@ -260,6 +265,15 @@ pub struct Hosts {
     pub terminals: u32,
     /// What one of them sends to others of its host at most, in Gb/s.
     pub inside_gbps: f64,
+}
+
+/// A fabric, and where each terminal of hosts is plugged into it.
+#[derive(Debug)]
+pub struct Plugs<'a> {
+    /// The fabric without hosts, of which there may be several copies.
+    pub fabric: &'a Network,
+    /// By terminal: the copy, and the router of the fabric behind an interface that is nearest to the terminal.
+    pub at: Vec<(u32, RouterId)>,
 }
 
 /// What of a network is parts of hosts: the rest is the fabric that joins them.
@@ -318,6 +332,8 @@ pub enum WorstCase {
     Routers(Vec<RouterId>),
     /// A matching of routers that are far from each other.
     LongestMatching,
+    /// What the fabric is worst at, between the hosts that are plugged into it.
+    OfFabric,
 }
 
 /// Where a network comes from that no spec alone can build again, and what was noticed when it was read.

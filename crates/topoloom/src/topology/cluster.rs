@@ -34,7 +34,7 @@ use super::{Family, Roles};
 use crate::catalogue::{Key, Kind};
 use crate::error::{Error, Result, several};
 use crate::network::{
-    HostParts, Hosts, LinkClass, Network, NetworkBuilder, Peer, PortId, RouterId, Structure, TerminalId, Wire,
+    HostParts, Hosts, LinkClass, Network, NetworkBuilder, Peer, Plugs, PortId, RouterId, Structure, TerminalId, Wire,
     WorstCase,
 };
 
@@ -175,9 +175,29 @@ impl Structure for Cluster {
         Some(&self.bought)
     }
 
-    /// Every accelerator sends to the one half of all accelerators further on: to the same slot of another host.
+    /// Of several interfaces that are as near, on the same copy, the accelerators of a host and of the hosts after it have
+    /// each in turn.
+    fn plugged(&self) -> Option<Plugs<'_>> {
+        let distances = self.host.distances();
+        let nearest = |slot: u32| {
+            let distance = |port: &HostPort| distances[port.at as usize][slot as usize];
+            let least = self.ports.iter().map(distance).min();
+            let first = self.ports.iter().find(|port| Some(distance(port)) == least).expect("a host has an interface");
+            let there = |port: &HostPort| Some(distance(port)) == least && port.copy == first.copy;
+            (0..self.ports.len()).filter(|&port| there(&self.ports[port])).collect::<Vec<_>>()
+        };
+        let ports: Vec<Vec<usize>> = (0..self.host.accelerators).map(nearest).collect();
+        let at = |host: u32, slot: usize| {
+            let port = ports[slot][(host as usize + slot) % ports[slot].len()];
+            (self.ports[port].copy, self.fabric.router_of(self.terminal(host, port)))
+        };
+        let slots = 0..ports.len();
+        let at = (0..self.hosts).flat_map(|host| slots.clone().map(move |slot| (host, slot))).map(|(h, s)| at(h, s));
+        Some(Plugs { fabric: &self.fabric, at: at.collect() })
+    }
+
     fn worst_case(&self) -> WorstCase {
-        WorstCase::AcrossTheTop
+        WorstCase::OfFabric
     }
 }
 

@@ -9,6 +9,7 @@ mod bits;
 mod blended;
 mod demands;
 mod draw;
+mod hosted;
 mod hotspot;
 mod keys;
 mod next_group;
