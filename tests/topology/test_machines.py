@@ -52,6 +52,18 @@ def test_scaled_machines_are_proved_deadlock_free(name):
     assert proof["unserved_pairs"] == 0
 
 
+TOO_LARGE = {"fugaku", "mira", "sequoia"}
+"""Tori of 49,152 routers and more: `dor` is proved pair by pair, for minutes to hours."""
+LONG = {"aurora", "frontier", "piz-daint", "titan", "tpu-v4"}
+
+
+@pytest.mark.parametrize("name", with_long(sorted(MACHINES.keys() - TOO_LARGE), LONG.__contains__))
+def test_whole_machines_are_proved_deadlock_free(name):
+    told = MACHINES[name]
+    proof = proof_of(told.example, told.routing)
+    assert (proof["deadlock_free"], proof["unserved_pairs"], proof["cycle"]) == (True, 0, [])
+
+
 @pytest.mark.parametrize("name", MACHINES)
 def test_scaled_machines_run(topoloom, name):
     """On meta-24k a packet takes 19,400 short cycles: the warm-up is twice that."""

@@ -15,6 +15,7 @@
 //! What a packet carries: in 8 bits the port of its host that it leaves by, or that it gets in by; in 14 bits the
 //! fabric's intermediate router, or that it has yet to begin there; in 10 bits what the fabric's routing keeps.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::{
@@ -99,7 +100,7 @@ impl PacketRecord {
 }
 
 /// Routing over hosts and a fabric.
-struct HostRouting {
+pub(super) struct HostRouting {
     cluster: Arc<Cluster>,
     leave: Leave,
     routing: AnyRouting,
@@ -721,6 +722,108 @@ impl HostRouting {
             [host, part]
         };
         (of(src), of(dst))
+    }
+}
+
+/// A channel of a host: the part that sends, its local port, and the VC class.
+pub(super) type HostChannel = (u32, u16, u8);
+
+/// The ways of packets through a host, which are the same in every host.
+#[derive(Debug, Default)]
+pub(super) struct HostWays {
+    /// Channels that are used, links of interfaces included.
+    pub used: BTreeSet<HostChannel>,
+    /// Channels that packets hold while they wait for another one.
+    pub waits: BTreeSet<(HostChannel, HostChannel)>,
+    /// The channels that packets wait for that come in by a port of the host.
+    pub behind: BTreeSet<(u32, HostChannel)>,
+}
+
+/// What a proof by parts reads.
+impl HostRouting {
+    pub(super) fn cluster(&self) -> &Cluster {
+        &self.cluster
+    }
+
+    pub(super) fn of_fabric_alone(&self) -> &AnyRouting {
+        &self.routing
+    }
+
+    /// True if packets that leave their host by port `out` may get into another one by port `into`.
+    pub(super) fn joins(&self, out: u32, into: u32) -> bool {
+        self.outs().any(|(_, target, port)| port == out && self.enters[out as usize][target as usize].contains(&into))
+    }
+
+    /// (slot of the source, slot of the destination, port that packets leave by).
+    fn outs(&self) -> impl Iterator<Item = (u32, u32, u32)> + '_ {
+        let by_source = (0..).zip(&self.leaves);
+        let by_target =
+            by_source.flat_map(|(source, by)| (0..).zip(by).map(move |(target, ports)| (source, target, ports)));
+        by_target.flat_map(|(source, target, ports)| ports.iter().map(move |&port| (source, target, port)))
+    }
+
+    /// The link between interface and router by which packets leave by a port.
+    pub(super) fn out_by(&self, port: u32) -> HostChannel {
+        let port = self.cluster.ports[port as usize];
+        (port.at, port.local, self.within(1, false))
+    }
+
+    /// The class on the link between router and interface.
+    pub(super) fn class_in(&self) -> u8 {
+        self.within(1, true)
+    }
+
+    /// The network's router and hop for a hop of the fabric's routing.
+    pub(super) fn hop_of_fabric(&self, copy: u32, at: RouterId, port: u16, class: u8) -> Option<(RouterId, u16, u8)> {
+        let router = self.cluster.router(copy, at)?;
+        Some((router, self.cluster.locals(copy, at)[usize::from(port)], self.of_fabric(class)))
+    }
+
+    /// All ways of packets through a host.
+    pub(super) fn ways(&self) -> HostWays {
+        let mut ways = HostWays::default();
+        let slots = 0..self.cluster.host.accelerators;
+        for (source, target, port) in self.outs() {
+            let out = self.out_by(port);
+            ways.used.insert(out);
+            self.way(source, out.0, false, Some(out), &mut ways);
+            for &into in &self.enters[port as usize][target as usize] {
+                let at = self.cluster.ports[into as usize].at;
+                self.way(at, target, true, None, &mut ways);
+                ways.behind.extend(self.next(at, target, true).map(|hop| (into, hop)));
+            }
+        }
+        for (source, target) in slots.clone().flat_map(|source| slots.clone().map(move |target| (source, target))) {
+            self.way(source, target, true, None, &mut ways);
+        }
+        ways
+    }
+
+    fn next(&self, part: u32, target: u32, inwards: bool) -> impl Iterator<Item = HostChannel> + '_ {
+        let hops = (part != target).then(|| self.inside(part, target, inwards, not_begun(0)));
+        hops.into_iter().flatten().map(move |hop| (part, hop.port, hop.class))
+    }
+
+    /// Adds the ways from one part to another, and `then` behind them.
+    fn way(&self, from: u32, target: u32, inwards: bool, then: Option<HostChannel>, ways: &mut HostWays) {
+        let mut parts = vec![from];
+        let mut place = 0;
+        while let Some(&part) = parts.get(place) {
+            place += 1;
+            for hop in self.next(part, target, inwards) {
+                let link = hop.1 - u16::from(part < self.cluster.host.accelerators);
+                let (_, to) = self.cluster.host.neighbors(part).nth(link.into()).expect("it is a link of the host");
+                ways.used.insert(hop);
+                if to == target {
+                    ways.waits.extend(then.map(|then| (hop, then)));
+                } else {
+                    ways.waits.extend(self.next(to, target, inwards).map(|next| (hop, next)));
+                }
+                if !parts.contains(&to) {
+                    parts.push(to);
+                }
+            }
+        }
     }
 }
 

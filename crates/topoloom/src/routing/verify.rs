@@ -14,6 +14,10 @@
 //! ports: a permutation of routers that keeps these maps the packets that head for one target onto those that head for its
 //! image. The walk is then over one target of each kind. What it finds at any router is entered at the first that this one
 //! looks like, so that all targets have been seen from there, and is copied to the others in the end.
+//!
+//! Over hosts the walk is over the fabric's routers, by the fabric's routing; see `over_fabric`.
+
+mod over_fabric;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
@@ -106,7 +110,10 @@ pub fn verify(network: &Network, name: &str, routing: &AnyRouting, vcs: Option<u
         Some(vcs) if vcs < needed => {
             Proof { vcs_needed: needed, ..prove(network, name, &ClassMerger { routing, vcs }) }
         }
-        _ => prove(network, name, routing),
+        _ => match routing.downcast_ref().and_then(|hosts| over_fabric::proof(network, hosts)) {
+            Some((graph, found)) => told(network, name, routing, &graph, found),
+            None => prove(network, name, routing),
+        },
     })
 }
 
@@ -171,6 +178,11 @@ fn prove(network: &Network, name: &str, routing: &dyn Routing) -> Proof {
             (graph, found)
         }
     };
+    told(network, name, routing, &graph, found)
+}
+
+/// The proof that was found.
+fn told(network: &Network, name: &str, routing: &dyn Routing, graph: &Graph, found: Findings) -> Proof {
     let unserved = found.stuck.iter().map(|(_, sources)| sources.len()).sum();
     let pairs = found.stuck.iter().flat_map(|(dst, sources)| sources.iter().map(|src| (src.0, dst.0)));
     Proof {
@@ -222,17 +234,94 @@ struct Findings {
 
 /// All dependencies between all channels.
 fn acyclic(graph: &Graph, routing: &dyn Routing, ends: &[RouterId]) -> Findings {
+    let stuck = phases(graph, routing, ends, None);
+    graph.copy();
+    judged(graph, stuck)
+}
+
+/// Enters all dependencies into the graph, and what the ends of paths are. Returns, by destination, the sources that are
+/// not served.
+fn phases(
+    graph: &Graph,
+    routing: &dyn Routing,
+    ends: &[RouterId],
+    seams: Option<&Seams>,
+) -> Vec<(RouterId, Vec<RouterId>)> {
     let diversions = diversions(graph, routing, ends);
-    let (arrivals, first_hops) = first_phase(graph, routing, ends, &diversions);
+    let (arrivals, first_hops) = first_phase(graph, routing, ends, &diversions, seams);
     let turns: Vec<Vec<Row>> = arrivals.iter().map(|at| at.iter().map(|_| Row::new(graph.words)).collect()).collect();
-    let stuck = last_phase(graph, routing, ends, &arrivals, &turns);
+    let stuck = last_phase(graph, routing, ends, (&arrivals, &turns), seams);
     graph.join(arrivals.iter().flatten(), turns.iter().flatten());
     graph.join(diversions.iter().map(|(_, arrival)| arrival), first_hops.iter());
-    graph.copy();
+    if let Some(seams) = seams {
+        seams.join(&diversions, &first_hops);
+    }
+    stuck
+}
+
+/// What all dependencies of a graph come to.
+fn judged(graph: &Graph, stuck: Vec<(RouterId, Vec<RouterId>)>) -> Findings {
     let dependencies = graph.rows.len();
     let next: Vec<Vec<u32>> = (0..graph.nodes()).into_par_iter().map(|node| graph.successors(node)).collect();
     let cycle = shortest_cycle(&next);
     Findings { method: "acyclic", dependencies, cycle, states_without_escape: 0, stuck }
+}
+
+/// Where the paths of a graph begin and where they may end, by router.
+struct Seams {
+    /// The hops that packets begin with.
+    out: Vec<Row>,
+    /// The channels on which packets arrive that may leave here: all but those that arrive at their intermediate router.
+    into: Vec<Row>,
+    /// The routers and bits of packets that turn to a detour where they begin.
+    turned: Mutex<BTreeSet<(RouterId, u32)>>,
+}
+
+impl Seams {
+    fn new(graph: &Graph) -> Self {
+        let rows = || graph.network.routers().map(|_| Row::new(graph.words)).collect();
+        Self { out: rows(), into: rows(), turned: Mutex::default() }
+    }
+
+    /// Notes what packets begin with, of sources and their states.
+    fn begin(&self, walk: &Walk, sources: &[(RouterId, usize)]) {
+        for &(src, index) in sources {
+            walk.outs(index).for_each(|hop| self.out[src.index()].insert(walk.graph.bit(hop)));
+        }
+    }
+
+    /// Notes the detours that packets turn to where they begin.
+    fn turn(&self, walk: &Walk, routing: &dyn Routing, sources: &[(RouterId, usize)]) {
+        let mut found = Vec::new();
+        for &(src, index) in sources {
+            let mut turned = Vec::new();
+            routing.diverts(src, walk.states[index].1, walk.target, &mut turned);
+            found.extend(turned.into_iter().map(|state| (src, state.bits)));
+        }
+        if !found.is_empty() {
+            self.turned.lock().expect("no thread panics").extend(found);
+        }
+    }
+
+    /// Notes what arrives somewhere, at the target or else before it.
+    fn arrive(&self, walk: &Walk, at_target: bool) {
+        for (at, _, hops) in walk.each() {
+            for (hop, _) in hops.iter().filter(|(_, next)| (*next == ENDED) == at_target) {
+                let node = walk.graph.node(at, hop);
+                self.into[walk.graph.head(node as usize).index()].insert(walk.graph.arrival_bit(node));
+            }
+        }
+    }
+
+    /// Packets that turn where they begin do so with the first hops of the detour.
+    fn join(&self, diversions: &[(RouterId, Arrival)], first_hops: &[Row]) {
+        let turned = self.turned.lock().expect("no thread panics");
+        for ((at, arrival), hops) in diversions.iter().zip(first_hops) {
+            if turned.contains(&(*at, arrival.state.bits)) {
+                hops.bits().for_each(|bit| self.out[at.index()].insert(bit));
+            }
+        }
+    }
 }
 
 /// The extended dependencies between escape channels, the classes below `classes`.
@@ -460,6 +549,7 @@ fn first_phase(
     routing: &dyn Routing,
     ends: &[RouterId],
     diversions: &[(RouterId, Arrival)],
+    seams: Option<&Seams>,
 ) -> (Vec<Vec<Arrival>>, Vec<Row>) {
     let first_hops: Vec<Row> = diversions.iter().map(|_| Row::new(graph.words)).collect();
     let starts: Vec<(RouterId, u32)> = ends.iter().flat_map(|&src| starts_over_any(routing, ends, src)).collect();
@@ -473,9 +563,11 @@ fn first_phase(
     let walk = |walk: &mut Walk, &via: &RouterId| {
         stage.step();
         walk.restart(via);
-        for &(src, bits) in starts.iter().filter(|(src, _)| *src != via) {
-            walk.reach(src, PacketState { via: via.0, bits });
-        }
+        let begun: Vec<(RouterId, usize)> = starts
+            .iter()
+            .filter(|(src, _)| *src != via)
+            .map(|&(src, bits)| (src, walk.reach(src, PacketState { via: via.0, bits })))
+            .collect();
         let diverted: Vec<(usize, usize)> = diverted
             .iter()
             .filter(|(_, at)| *at != via)
@@ -488,6 +580,11 @@ fn first_phase(
         walk.record();
         for (place, index) in diverted {
             walk.outs(index).for_each(|hop| first_hops[place].insert(graph.bit(hop)));
+        }
+        if let Some(seams) = seams {
+            seams.begin(walk, &begun);
+            // Packets that meet their destination before their intermediate router stay there.
+            seams.arrive(walk, false);
         }
         walk.arrivals()
     };
@@ -513,8 +610,8 @@ fn last_phase(
     graph: &Graph,
     routing: &dyn Routing,
     ends: &[RouterId],
-    arrivals: &[Vec<Arrival>],
-    turns: &[Vec<Row>],
+    (arrivals, turns): (&[Vec<Arrival>], &[Vec<Row>]),
+    seams: Option<&Seams>,
 ) -> Vec<(RouterId, Vec<RouterId>)> {
     let targets = graph.firsts(ends.iter().copied());
     let stage = watch::stage("paths to destinations", targets.len() as u64);
@@ -522,6 +619,7 @@ fn last_phase(
         stage.step();
         walk.restart(dst);
         let mut sources = walk.enter(routing, ends);
+        let entered = sources.len();
         let mut turned = Vec::new();
         for via in graph.network.routers().filter(|&via| via != dst) {
             let first = graph.alike.first(via);
@@ -538,6 +636,11 @@ fn last_phase(
         walk.record();
         for (row, index) in turned {
             walk.outs(index).for_each(|hop| row.insert(graph.bit(hop)));
+        }
+        if let Some(seams) = seams {
+            seams.begin(walk, &sources[..entered]);
+            seams.turn(walk, routing, &sources[..entered]);
+            seams.arrive(walk, true);
         }
         (dst, walk.stuck(&sources))
     };
