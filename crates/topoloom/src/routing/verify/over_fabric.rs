@@ -247,6 +247,8 @@ mod tests {
             (format!("hosts=8,host=cray-ex,fabric={clos},attach=block,leaves=4"), "nca"),
             (format!("hosts=8,host=mi300x,fabric={clos},attach=plane,planes=4"), "nca"),
             (format!("hosts=18,host=v100-4,fabric={torus},attach=plane,planes=1"), "dor"),
+            // The first plane has two interfaces of each host, and other routers in use than the others.
+            (format!("hosts=16,host=cray-ex,fabric={torus},attach=plane,planes=3"), "dor"),
             (format!("hosts=16,host=v100-4,fabric={torus},attach=dual-tor"), "min"),
             (format!("hosts=18,host=cray-ex,fabric={torus},attach=spread"), "dor"),
             (format!("hosts=9,host=summit,fabric={torus},attach=spread"), "dor"),
