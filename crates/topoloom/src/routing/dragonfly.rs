@@ -101,6 +101,8 @@ struct Shortest<'a> {
     begin: usize,
     end: usize,
     among: Among,
+    /// The first 64 of the set.
+    first: u64,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -133,31 +135,37 @@ impl<'a> Shortest<'a> {
             }
     }
 
+    /// What `count` finds in the words of a set behind the first: none where a pair has up to 64 links.
+    #[inline(always)]
+    fn behind(&self, among: Among, count: impl Fn(u64) -> u32) -> u32 {
+        if self.exits.len() <= 64 { 0 } else { (1..self.words()).map(|word| count(self.set(among, word))).sum() }
+    }
+
     #[inline(always)]
     fn is_empty(&self, among: Among) -> bool {
-        (0..self.words()).all(|word| self.set(among, word) == 0)
+        self.set(among, 0) == 0 && self.behind(among, u64::count_ones) == 0
     }
 
     /// How many there are.
     #[inline(always)]
     fn count(&self) -> u32 {
-        (0..self.words()).map(|word| self.set(self.among, word).count_ones()).sum()
+        self.first.count_ones() + self.behind(self.among, u64::count_ones)
     }
 
     /// Number `n` of them.
     #[inline(always)]
     fn nth(&self, n: u32) -> Option<&'a Exit> {
-        let mut left = n;
-        for word in 0..self.words() {
-            let mut set = self.set(self.among, word);
-            let count = set.count_ones();
-            if left < count {
-                (0..left).for_each(|_| set &= set - 1);
-                return self.exits.get(64 * word + set.trailing_zeros() as usize);
+        let (mut left, mut set, mut word) = (n, self.first, 0);
+        while left >= set.count_ones() {
+            left -= set.count_ones();
+            word += 1;
+            if word >= self.words() {
+                return None;
             }
-            left -= count;
+            set = self.set(self.among, word);
         }
-        None
+        (0..left).for_each(|_| set &= set - 1);
+        self.exits.get(64 * word + set.trailing_zeros() as usize)
     }
 
     fn iter(self) -> impl Iterator<Item = &'a Exit> {
@@ -212,13 +220,14 @@ impl DragonflyMinimal {
     fn best(&self, at: RouterId, to: RouterId) -> Shortest<'_> {
         let (exits, nearby) = (self.exits(at, to), &self.nearby);
         let [begin, end] = [(at, to), (to, at)].map(|(router, other)| nearby.first(router, self.links.group(other)));
-        let mut best = Shortest { exits, nearby, begin, end, among: Among::All };
+        let mut best = Shortest { exits, nearby, begin, end, among: Among::All, first: 1 };
         if let [_, _, ..] = exits {
             if !best.is_empty(Among::Both) {
                 best.among = Among::Both;
             } else if !best.is_empty(Among::Either) {
                 best.among = Among::Either;
             }
+            best.first = best.set(best.among, 0);
         }
         best
     }

@@ -544,8 +544,9 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
     }
 
     #[inline(always)]
-    fn expect_decision(&self, FreshHead { router, place, .. }: FreshHead, out: u16) {
+    fn expect_decision(&self, FreshHead { vc, router, place }: FreshHead, out: u16) {
         self.pool.prefetch(place);
+        self.inputs.prefetch(vc as usize);
         prefetch(&self.before, place as usize);
         let port = self.routers[router as usize].first_port as usize + usize::from(out);
         self.ports.prefetch(port);
