@@ -67,3 +67,37 @@ def test_other_curves_tell_how_long_one_without_points_takes_and_several_share_t
     assert one is not None
     assert one / 2 <= both < one
     assert TimeLeft([done, new], workers=2).seconds(under_way_s=1.0) == pytest.approx(both - 1)
+
+
+MEASURED = {
+    "dragonfly:a=24,h=24,g=35,p=12 uniform": {1.0: 7.7, 0.98: 31.2, 0.97: 17.7},
+    "dragonfly:a=24,h=24,g=35,p=12 worst-case": {1.0: 8.0, 0.81: 7.6, 0.8: 7.9, 0.78: 8.4, 0.76: 11.4, 0.74: 16.8},
+    "hyperx:22x18,p=26 uniform": {1.0: 3.6, 0.67: 14.0, 0.69: 3.4, 0.66: 3.4, 0.65: 2.5},
+    "xgft:down=32x31x11,up=16x5,trunk=1x5 uniform": {1.0: 3.0, 0.47: 2.5, 0.45: 4.0, 0.44: 5.6},
+    "hyperx:17x17,p=16 worst-case": {1.0: 2.5, 0.54: 1.1, 0.5: 1.5, 0.49: 1.4, 0.48: 1.3, 0.47: 1.0},
+    "slimfly:q=17,p=8 uniform": {1.0: 2.1, 0.98: 7.3, 0.97: 3.9},
+}
+"""Seconds of the points of searches with `adaptive` on two processors; those of two points are added up in one."""
+
+
+@pytest.mark.parametrize("search", MEASURED.values(), ids=MEASURED)
+def test_near_saturation_points_take_longer(search):
+    """What is left after the point at full load, and while the next one is half done or nearly done."""
+    full, *others = search.items()
+    curve = Curve("mesh:2x2", "dor", "dor", "uniform", {})
+    curve.points = {load: point(load, others[0][0], 10_000) for load in (0.001, 1.0)}
+    curve.points[1.0] = curve.points[1.0].model_copy(update={"wall_s": full[1]})
+    longest, rest = max(seconds for _, seconds in others), sum(seconds for _, seconds in others)
+    left = TimeLeft([curve])
+    for under_way in (0.0, longest / 2, 0.9 * longest):
+        told = left.seconds(under_way)
+        assert (rest - under_way) / 2 <= told <= 2 * (rest - under_way), under_way
+
+
+def test_a_point_that_takes_longer_than_expected_is_not_nearly_done():
+    curve = Curve("mesh:2x2", "dor", "dor", "uniform", {})
+    curve.points = {load: point(load, 0.5, 64) for load in (0.001, 1.0, 0.5)}
+    left = TimeLeft([curve])
+    whole = left.seconds()
+    assert left.seconds(0.1) == pytest.approx(whole - 0.1)
+    assert left.seconds(100.0) >= 50.0

@@ -13,6 +13,9 @@ FIXED = 0.05
 NEAR_STEPS = 4
 """So many points a search takes that starts near what is accepted at full load, about."""
 
+SETTLES = 1.6
+"""Near what is accepted at full load queues settle slowly: a point takes so many times what its load says, about."""
+
 LIKELY = 0.7
 """Of the loads below the first one past saturation this part is likely stable."""
 
@@ -52,12 +55,20 @@ class TimeLeft:
         if usual is None:
             return None
         # The steps of one search follow each other, those of several run side by side.
-        efforts = [(_rate([curve]) or usual) * sum(FIXED + load for load in self._to_come(curve)) for curve in left]
+        efforts = [(_rate([curve]) or usual) * sum(self._to_come(curve)) for curve in left]
         whole = max(sum(efforts) / self._workers, *efforts)
+        if len(left) == 1:
+            # What takes longer than expected takes half as long again, on average over all lengths.
+            return max(whole - under_way_s, under_way_s / 2)
         return max(whole - under_way_s, whole / (10 * len(left)))
 
     def _to_come(self, curve: Curve) -> list[float]:
-        """Return loads of about the effort of those that a curve still lacks."""
+        """Return the efforts of the points that a curve still lacks, about: 1 stands for a load of 1."""
+        if not self._loads and _is_large(curve) and set(curve.points) <= {ZERO_LOAD, curve.most_load}:
+            return [SETTLES * (FIXED + curve.points[curve.most_load].accepted)] * NEAR_STEPS
+        return [FIXED + load for load in self._loads_to_come(curve)]
+
+    def _loads_to_come(self, curve: Curve) -> list[float]:
         full = [] if curve.most_load in curve.points else [curve.most_load]
         stable, unstable = curve.most_stable or 0.0, curve.first_unstable
         if unstable is None and not full:
