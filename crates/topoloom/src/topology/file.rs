@@ -46,7 +46,8 @@ fn build(params: &Params) -> Result<Network> {
         .ok_or_else(|| params.mistake("the path is missing; write it like 'file:cluster.graphml'"))?;
     let p = params.count("p");
     let own_latencies = params.choice("latencies") == "file";
-    let format = formats::of_path(path, params.text("format"), Use::Reading).map_err(|error| params.mistake(error.to_string()))?;
+    let format = formats::of_path(path, params.text("format"), Use::Reading)
+        .map_err(|error| params.mistake(error.to_string()))?;
     let read = format.read.ok_or_else(|| params.mistake(format!("the format {} is only written", format.name)))?;
     let bytes = inputs::read(path).map_err(|why| params.mistake(format!("cannot read '{path}': {why}")))?;
     let origin = Origin { spec: params.spec().to_owned(), family: FAMILY.name, sha256: formats::sha256(&bytes) };

@@ -95,8 +95,10 @@ fn build(params: &Params) -> Result<Network> {
 fn read_tile(params: &Params, dimensions: usize) -> Result<Option<Vec<u32>>> {
     let tile = params.sides("tile");
     match &tile {
-        Some(tile) if tile.len() != dimensions => Err(params
-            .mistake(format!("tile has {}; it must have {dimensions}, as many as the sizes", several(tile.len(), "dimension")))),
+        Some(tile) if tile.len() != dimensions => Err(params.mistake(format!(
+            "tile has {}; it must have {dimensions}, as many as the sizes",
+            several(tile.len(), "dimension")
+        ))),
         _ => Ok(tile),
     }
 }

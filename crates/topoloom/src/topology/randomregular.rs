@@ -52,7 +52,11 @@ fn build(params: &Params) -> Result<Network> {
     let (degree, p) = (params.required("degree")?, params.concentration());
     let seed = params.count("seed").unwrap_or(1);
     if degree >= routers {
-        return Err(params.mistake(format!("degree is {degree}; {} have at most {}", several(routers, "router"), several(routers - 1, "link"))));
+        return Err(params.mistake(format!(
+            "degree is {degree}; {} have at most {}",
+            several(routers, "router"),
+            several(routers - 1, "link")
+        )));
     }
     if routers % 2 == 1 && degree % 2 == 1 {
         return Err(

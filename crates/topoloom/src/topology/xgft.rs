@@ -57,7 +57,9 @@ fn build(params: &Params) -> Result<Network> {
     }
     if trunk.len() != up.len() {
         let (given, wanted) = (trunk.len(), up.len());
-        return Err(params.mistake(format!("trunk has {}; it must have {wanted}, as many as up", several(given, "number"))));
+        return Err(
+            params.mistake(format!("trunk has {}; it must have {wanted}, as many as up", several(given, "number")))
+        );
     }
     let pod = down[1].saturating_add(up[0]);
     tree::build(params, FAMILY.name, [down, up, trunk], Copies::Spread, pod)
