@@ -142,6 +142,10 @@ impl Routing for AnyRouting {
         self.0.spreads_evenly()
     }
 
+    fn enough_sources(&self, dst: RouterId, out: &mut Vec<RouterId>) -> bool {
+        self.0.enough_sources(dst, out)
+    }
+
     fn follows_ports(&self) -> bool {
         self.0.follows_ports()
     }

@@ -412,6 +412,27 @@ impl<const WRAP: bool> Minimal for DimensionOrder<WRAP> {
         WRAP && self.crossing == 0
     }
 
+    /// Those that differ from the destination in two dimensions at most.
+    ///
+    /// A packet holds one channel while it waits for the next, and both are of two dimensions at most. It would do the same
+    /// if it had begun where it entered the first of these, and ended where it leaves the second: what it does in a
+    /// dimension depends on the coordinates there alone.
+    fn enough_sources(&self, dst: RouterId, out: &mut Vec<RouterId>) -> bool {
+        let strides = self.sides.iter().scan(1, |stride, side| Some(std::mem::replace(stride, *stride * side)));
+        let lines: Vec<(u32, u32)> = strides.zip(self.sides.iter().copied()).collect();
+        let in_line = |of: RouterId, dim: usize| {
+            let ((stride, side), own) = (lines[dim], self.coordinates.at(of, dim));
+            (0..side).filter(move |&at| at != own).map(move |at| RouterId(of.0 - own * stride + at * stride))
+        };
+        for dim in 0..lines.len() {
+            for first in in_line(dst, dim) {
+                out.push(first);
+                (dim + 1..lines.len()).for_each(|other| out.extend(in_line(first, other)));
+            }
+        }
+        true
+    }
+
     fn hops(&self, from: RouterId, to: RouterId) -> u32 {
         let pairs = self.place(from).iter().zip(self.place(to));
         pairs

@@ -576,6 +576,13 @@ pub trait Routing: Send + Sync {
         false
     }
 
+    /// Appends sources whose packets to `dst`, with those that it names for other destinations, show all dependencies that
+    /// packets between any two routers show; false if there are no fewer than all. Asked for where any router may be a
+    /// source.
+    fn enough_sources(&self, _dst: RouterId, _out: &mut Vec<RouterId>) -> bool {
+        false
+    }
+
     /// True if what packets may do depends on the links of the network by the numbers of their ports alone. A permutation of
     /// routers that keeps these then maps what `starts`, `moves` and `diverts` say of some routers onto what they say of
     /// their images: the ports, classes and bits are the same.
@@ -675,6 +682,11 @@ pub trait Minimal: Send + Sync {
 
     /// Links on the path from `from` to `to`.
     fn hops(&self, from: RouterId, to: RouterId) -> u32;
+
+    /// See [`Routing::enough_sources`].
+    fn enough_sources(&self, _dst: RouterId, _out: &mut Vec<RouterId>) -> bool {
+        false
+    }
 
     /// See [`Routing::follows_ports`].
     fn follows_ports(&self) -> bool {

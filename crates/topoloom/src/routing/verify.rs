@@ -615,13 +615,15 @@ fn last_phase(
 ) -> Vec<(RouterId, Vec<RouterId>)> {
     let targets = graph.firsts(ends.iter().copied());
     let stage = watch::stage("paths to destinations", targets.len() as u64);
+    let met = |via: &RouterId| !arrivals[graph.alike.first(*via).index()].is_empty();
+    let vias: Vec<RouterId> = graph.network.routers().filter(met).collect();
     let walk = |walk: &mut Walk, &dst: &RouterId| {
         stage.step();
         walk.restart(dst);
         let mut sources = walk.enter(routing, ends);
         let entered = sources.len();
         let mut turned = Vec::new();
-        for via in graph.network.routers().filter(|&via| via != dst) {
+        for &via in vias.iter().filter(|&&via| via != dst) {
             let first = graph.alike.first(via);
             for (arrival, turns) in arrivals[first.index()].iter().zip(&turns[first.index()]) {
                 // Of what has come to the first of those that look alike this is the image: here the packet turns, too.
@@ -868,12 +870,13 @@ impl<'g, 'n> Walk<'g, 'n> {
     /// Forgets all states, and heads for another target.
     fn restart(&mut self, target: RouterId) {
         self.target = target;
+        self.newest.resize(self.graph.network.num_routers(), NOWHERE);
+        // Few routers may have a state.
+        self.states.iter().for_each(|(at, _)| self.newest[at.index()] = NOWHERE);
         self.states.clear();
         self.before.clear();
         self.hops.clear();
         self.first.clear();
-        self.newest.clear();
-        self.newest.resize(self.graph.network.num_routers(), NOWHERE);
     }
 
     /// The index of a state, new or known.
@@ -893,11 +896,14 @@ impl<'g, 'n> Walk<'g, 'n> {
         index
     }
 
-    /// Enters all packets that start for the target, without a detour. Returns their sources and states.
+    /// Enters the packets that start for the target, without a detour: from all sources, or from as many as the routing says
+    /// are enough. Returns their sources and states.
     fn enter(&mut self, routing: &dyn Routing, ends: &[RouterId]) -> Vec<(RouterId, usize)> {
-        let (mut sources, mut starts) = (Vec::new(), Vec::new());
+        let (mut sources, mut starts, mut few) = (Vec::new(), Vec::new(), Vec::new());
         let target = self.target;
-        for &src in ends.iter().filter(|&&src| src != target) {
+        let everywhere = ends.len() == self.graph.network.num_routers();
+        let is_enough = everywhere && routing.enough_sources(target, &mut few);
+        for &src in if is_enough { &few } else { ends }.iter().filter(|&&src| src != target) {
             starts.clear();
             routing.starts(src, target, &mut starts);
             for state in starts.iter().filter(|state| state.via != ANY_VIA) {
@@ -1267,6 +1273,41 @@ mod tests {
                     assert!(few.1.stuck.iter().chain(&all.1.stuck).all(|(_, sources)| sources.is_empty()), "{what}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn packets_along_two_dimensions_show_what_all_packets_do() {
+        for (spec, name) in [
+            ("torus:4x3x5", "dor"),
+            ("torus:2x3x2x4,p=2", "dor"),
+            ("torus:3x2x3x2x2", "dor"),
+            ("torus:7", "dor"),
+            ("mesh:3x4x2x2", "dor"),
+            ("torus:3x3x3", "dor:dateline=off"),
+        ] {
+            let network = topology::build(spec).expect(spec);
+            let routing = routing::build(&network, name).expect(name);
+            let ends = ends(&network);
+            let mut few = Vec::new();
+            assert!(routing.enough_sources(RouterId(1), &mut few), "{spec} {name}");
+            let differ = |src: &RouterId| {
+                let grid = network.any_structure().grid().expect("a grid");
+                let (from, to) = (grid.coordinates(src.0), grid.coordinates(1));
+                from.iter().zip(&to).filter(|(a, b)| a != b).count()
+            };
+            let expected: BTreeSet<RouterId> = network.routers().filter(|src| (1..=2).contains(&differ(src))).collect();
+            assert_eq!(few.len(), expected.len(), "{spec}: none twice");
+            assert_eq!(few.into_iter().collect::<BTreeSet<_>>(), expected, "{spec}");
+            // A merger of as many VCs as there are classes changes nothing, and asks for all sources.
+            let all = ClassMerger { routing: &routing, vcs: routing.classes() };
+            let [few, all] = [&routing as &dyn Routing, &all]
+                .map(|routing| acyclic_with(&network, routing, &ends, Alike::none(&network)));
+            for node in 0..all.0.nodes() {
+                assert_eq!(few.0.successors(node), all.0.successors(node), "{spec} {name}");
+            }
+            assert!(few.0.used.bits().eq(all.0.used.bits()), "{spec} {name}");
+            assert_eq!((few.1.dependencies, few.1.cycle), (all.1.dependencies, all.1.cycle), "{spec} {name}");
         }
     }
 
