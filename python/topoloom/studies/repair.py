@@ -245,7 +245,7 @@ class Repair:
     >>> mending.save([]), mending.take_in_parts(), db.execute("SELECT key FROM points").fetchall()
     (0, 0, [])
     >>> mending.notes
-    ['one.store/results/a.parquet does not read (it is missing): the results of 1 points are lost']
+    ['one.store/results/a.parquet does not read (it is missing): 1 result is lost']
     """
 
     db: sqlite3.Connection
@@ -264,7 +264,7 @@ class Repair:
             why = verdicts[name]
             if isinstance(why, str):
                 self.db.execute("DELETE FROM parts WHERE name = ?", (name,))
-                self._report(name, why, f"the results of {counted(len(lost), 'point')} are lost")
+                self._report(name, why, counted(len(lost), "result is lost", "results are lost"))
             else:
                 self.notes.append(
                     f"{self.place / name}: {counted(len(lost), 'result is', 'results are')} missing or unreadable"
