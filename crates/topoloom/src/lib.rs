@@ -4,6 +4,7 @@
 //! traffic, workloads, and the cycle engine.
 #![warn(missing_docs)]
 
+mod bits;
 pub mod catalogue;
 pub mod cycle;
 pub mod distances;

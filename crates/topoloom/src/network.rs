@@ -797,6 +797,11 @@ impl Network {
         })
     }
 
+    /// True if `router` has a terminal.
+    pub fn has_terminals(&self, router: RouterId) -> bool {
+        self.terminals_of(router).next().is_some()
+    }
+
     /// (local port, neighbour) of `router`, one for each link: parallel links stand as many times as they are.
     pub fn neighbors(&self, router: RouterId) -> impl Iterator<Item = (u32, RouterId)> + '_ {
         self.ports_of(router).iter().enumerate().filter_map(|(local, port)| match port.peer {

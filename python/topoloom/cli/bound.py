@@ -8,7 +8,7 @@ from topoloom.cli.console import print_json
 from topoloom.cli.networks import load_network
 from topoloom.cli.parameters import Fail, Json, Routing, Spec, Traffic
 from topoloom.cli.watching import watched
-from topoloom.simulation.options import counted
+from topoloom.wording import counted
 
 RESTS_ON = {
     "expected-load": "the expected load of the busiest channel",

@@ -17,7 +17,7 @@ from topoloom.design.racks import RackRule
 from topoloom.design.shapes import SHAPES
 from topoloom.layout.layouts import DEFAULT_LAYOUT
 from topoloom.layout.prices import price_list
-from topoloom.simulation.options import counted
+from topoloom.wording import counted
 
 SIGNS = {"exact": "", "upper-bound": "≤ ", "lower-bound": "≥ ", "estimate": "~ "}
 

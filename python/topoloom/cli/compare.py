@@ -18,11 +18,12 @@ from topoloom.files import REPORT, check_writable
 from topoloom.report.comparison import Comparison
 from topoloom.simulation.curves import Curve
 from topoloom.simulation.loads import parse_loads
-from topoloom.simulation.options import EngineOptions, counted
+from topoloom.simulation.options import EngineOptions
 from topoloom.simulation.points import Point
 from topoloom.simulation.time_left import TimeLeft
 from topoloom.studies.comparison import CompareJob
 from topoloom.studies.kept import KeptPoints
+from topoloom.wording import counted
 from topoloom.workers import cpu_count
 
 

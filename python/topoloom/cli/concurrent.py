@@ -6,7 +6,7 @@ from topoloom._core import TopoloomError
 from topoloom.cli import status
 from topoloom.cli.console import print_json, print_table, say
 from topoloom.cli.networks import load_only_network
-from topoloom.simulation.options import counted
+from topoloom.wording import counted
 from topoloom.workload.concurrent import Concurrent, ConcurrentRun
 from topoloom.workload.options import WorkloadOptions
 from topoloom.workload.results import time_text

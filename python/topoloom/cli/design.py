@@ -22,8 +22,8 @@ from topoloom.design.windows import throughput_note
 from topoloom.files import REPORT, check_writable
 from topoloom.layout.layouts import DEFAULT_LAYOUT
 from topoloom.layout.prices import assumed_prices, price_list
-from topoloom.simulation.options import counted
 from topoloom.studies import LocalExecutor, Progress
+from topoloom.wording import counted
 
 STORE = "design.store"
 

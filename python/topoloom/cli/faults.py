@@ -14,7 +14,7 @@ from topoloom.cli.watching import watched_each
 from topoloom.files import check_writable, picture
 from topoloom.network.faults import BOUNDED_FRACTIONS, BOUNDED_TRIALS, FRACTIONS, make_fault_options, try_faults
 from topoloom.plotting import check_plot, write_faults
-from topoloom.simulation.options import counted
+from topoloom.wording import counted
 
 Result = dict[str, Any]
 

@@ -12,13 +12,13 @@ from topoloom.cli.console import say
 from topoloom.cli.parameters import takes
 from topoloom.cli.progress import tell_points
 from topoloom.files import SCRIPT, check_writable, write_file
-from topoloom.simulation.options import counted
 from topoloom.studies import Executor, Ledger, LocalExecutor, Study
 from topoloom.studies.clusters import SYSTEMS, DaskExecutor, JobExecutor, Jobs
 from topoloom.studies.estimates import Estimates
 from topoloom.studies.job_array import deal, take_in
 from topoloom.studies.running import checked
 from topoloom.studies.script import array_script
+from topoloom.wording import counted
 
 PANEL = "Cluster"
 

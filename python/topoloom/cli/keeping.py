@@ -9,8 +9,8 @@ from topoloom._core import TopoloomError
 from topoloom.cli import simulate
 from topoloom.cli.console import say
 from topoloom.simulation.curves import Curve
-from topoloom.simulation.options import counted
 from topoloom.studies.kept import KeptPoints
+from topoloom.wording import counted
 
 Store = Annotated[
     Path | None,

@@ -10,7 +10,7 @@ from topoloom.cli.parameters import Force, Json
 from topoloom.cli.watching import watched
 from topoloom.files import CABLING, MOVES, check_apart, check_writable, write_file
 from topoloom.network.permutation import permute_list
-from topoloom.simulation.options import counted
+from topoloom.wording import counted
 
 
 def permute(

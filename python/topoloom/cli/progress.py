@@ -10,8 +10,8 @@ from rich.text import Text
 
 from topoloom.cli import status
 from topoloom.cli.console import console, duration, say
-from topoloom.simulation.options import counted
 from topoloom.studies import Progress, StudyPoint
+from topoloom.wording import counted
 
 SHOWN_FAILURES = 5
 SHOWN_WORK = 6

@@ -17,8 +17,8 @@ from topoloom.papers import VERDICTS, Paper, Plan, Reproduction, names
 from topoloom.papers.kept import KEPT, has_kept_run, kept_run, kept_text, results_with
 from topoloom.papers.paper import RESULTS
 from topoloom.papers.reproduction import NOT_MEASURED, Cell, shown
-from topoloom.simulation.options import counted
 from topoloom.studies import Ledger, LocalExecutor
+from topoloom.wording import counted
 from topoloom.workers import cpu_count
 
 TOTALS = {"paper": "all of the paper's claims", "ours": "all of ours", "constant": "all that are arithmetic only"}

@@ -10,11 +10,11 @@ from topoloom._core import TopoloomError, unknown
 from topoloom.cli import status
 from topoloom.cli.console import console, print_json, print_table, say
 from topoloom.cli.parameters import Force
-from topoloom.simulation.options import counted
 from topoloom.studies import parquet
 from topoloom.studies.measurements import MEASUREMENTS
 from topoloom.studies.results import Results
 from topoloom.studies.tables import cell, columns
+from topoloom.wording import counted
 
 MOST_ROWS = 60
 """Rows that a table shows unless more are asked for."""

@@ -11,13 +11,14 @@ from topoloom.cli.trials import run_trials
 from topoloom.cli.watching import Clock, Throttle, watched
 from topoloom.network.networks import Network
 from topoloom.simulation.curves import Curve
-from topoloom.simulation.options import EngineOptions, counted
+from topoloom.simulation.options import EngineOptions
 from topoloom.simulation.plans import search_plan
 from topoloom.simulation.points import Point
 from topoloom.simulation.runs import Keeper, run_plans
 from topoloom.simulation.simulator import Simulator
 from topoloom.simulation.time_left import TimeLeft
 from topoloom.simulation.trials import BEST, Trials
+from topoloom.wording import counted
 
 
 @takes_engine_options

@@ -11,12 +11,13 @@ from topoloom.cli.watching import Throttle, watched
 from topoloom.network.networks import Network
 from topoloom.simulation.curves import Curve
 from topoloom.simulation.loads import offered_loads
-from topoloom.simulation.options import EngineOptions, counted
+from topoloom.simulation.options import EngineOptions
 from topoloom.simulation.plans import fixed_plan
 from topoloom.simulation.points import Point
 from topoloom.simulation.runs import run_plans
 from topoloom.simulation.simulator import Simulator
 from topoloom.simulation.trials import BEST, Trials
+from topoloom.wording import counted
 
 
 @takes_engine_options

@@ -4,10 +4,10 @@ from topoloom._core import CancelToken
 from topoloom.cli.console import print_json, print_table, progress, say
 from topoloom.cli.watching import Throttle
 from topoloom.simulation.curves import Curve
-from topoloom.simulation.options import counted
 from topoloom.simulation.points import Point
 from topoloom.simulation.runs import Keeper
 from topoloom.simulation.trials import CRITERION, Trials
+from topoloom.wording import counted
 
 
 def run_trials(trials: Trials, *, json: bool, keeper: Keeper | None = None) -> bool:

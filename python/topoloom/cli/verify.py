@@ -9,7 +9,8 @@ from topoloom.cli.console import print_json
 from topoloom.cli.networks import load_network
 from topoloom.cli.parameters import Fail, Json, Routing, Spec
 from topoloom.cli.watching import watched
-from topoloom.simulation.options import counted, make_options, parse_pairs
+from topoloom.simulation.options import make_options, parse_pairs
+from topoloom.wording import counted
 
 METHODS = {
     "acyclic": "no cycle among the dependencies of channels",

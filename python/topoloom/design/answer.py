@@ -16,8 +16,8 @@ from topoloom.design.selection import PRACTICAL, Recommendation, recommend
 from topoloom.design.sensitivity import Turn, turns
 from topoloom.files import REPORT, Page
 from topoloom.libraries import require
-from topoloom.simulation.options import counted
 from topoloom.studies import Executor, Ledger, LocalExecutor
+from topoloom.wording import counted
 
 
 @dataclass(frozen=True)

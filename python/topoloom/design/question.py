@@ -15,9 +15,10 @@ from topoloom.design.hosting import Hosting
 from topoloom.files import read_text
 from topoloom.layout.prices import largest_switch, price_list, prices_of_rate
 from topoloom.simulation.option_types import U64, Options
-from topoloom.simulation.options import check_whole, checked, counted, names_in
+from topoloom.simulation.options import check_whole, checked, names_in
 from topoloom.simulation.roles import ROLES
 from topoloom.studies.mistakes import parse_toml
+from topoloom.wording import counted
 from topoloom.workload import gpcnet
 
 LEAST_RADIX = 3

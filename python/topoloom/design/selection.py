@@ -7,7 +7,7 @@ from math import exp, inf, log
 from topoloom.design.criteria import MAKESPAN, SATURATION, SURVIVABLE, Criterion
 from topoloom.design.entrant import Entrant
 from topoloom.design.question import UNIFORM
-from topoloom.simulation.options import counted
+from topoloom.wording import counted
 
 PRACTICAL = 0.25
 """Finalists have at least this part of the best throughput under uniform traffic, and the best makespan is at least

@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from topoloom.plotting.pictures import check_plot, plain, save_plot
+from topoloom.wording import counted
 
 CURVES = (
     ("connected", "trials that are connected"),
@@ -57,8 +58,9 @@ def write_faults(results: Sequence[dict[str, Any]], path: Path, *, force: bool =
         handles, labels = panels[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=min(3, len(labels)), frameon=False)
         trials, seed = results[0]["trials"], results[0]["seed"]
-        times = "1 trial" if trials == 1 else f"{trials:,} trials"
-        figure.suptitle(f"Random failures of {results[0]['kind']}: {times}, seed {seed}, 95 % intervals")
+        figure.suptitle(
+            f"Random failures of {results[0]['kind']}: {counted(trials, 'trial')}, seed {seed}, 95 % intervals"
+        )
         save_plot(figure, path, force=force)
 
 

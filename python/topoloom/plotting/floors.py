@@ -15,6 +15,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from topoloom.plotting.histogram import bin_width, sorts_of
 from topoloom.plotting.pictures import GREY, INK, MOST_VECTOR_LINES, PALE, PALETTE, PAPER, check_path, plain, save, svg
+from topoloom.wording import counted
 
 WIDTH, HEIGHT = 11.0, 5.6
 """Inches of the picture of one floor."""
@@ -137,8 +138,8 @@ def _height(layout: FloorPlan) -> float:
 def _title(axes: Axes, layout: FloorPlan) -> None:
     cost, cabinets = layout.cost(), layout.floor()["cabinets"]
     told = [
-        f"{len(cabinets):,} cabinet{'' if len(cabinets) == 1 else 's'}",
-        f"{cost['cables']:,} cable{'' if cost['cables'] == 1 else 's'}",
+        counted(len(cabinets), "cabinet"),
+        counted(cost["cables"], "cable"),
         f"{cost['cable_m']:,.0f} m",
         f"{cost['cost_usd']:,.0f} $",
         f"{cost['power_w']:,.0f} W",
@@ -192,7 +193,7 @@ def _plan(axes: Axes, layout: FloorPlan) -> None:
         if len(places) <= MOST_TICKS:
             axis.set_ticks(places)
     _quiet(axes)
-    one = "1 cable leaves a cabinet" if least == 1 else f"{least:,} cables leave a cabinet"
+    one = counted(least, "cable leaves a cabinet", "cables leave a cabinet")
     note = one if least == most else f"shade: {least:,} to {most:,} cables leave a cabinet"
     axes.set_xlabel(note, fontsize=7.5, color=GREY)
 

@@ -17,6 +17,7 @@ from topoloom._core import Network, TopoloomError
 from topoloom.plotting.families import sketch
 from topoloom.plotting.pictures import GREY, INK, MOST_VECTOR_LINES, PALE, PALETTE, PAPER, check_path, plain, save
 from topoloom.plotting.sketch import Points, Sketch, Stroke
+from topoloom.wording import counted
 
 WIDTH, NARROW = 7.8, 5.4
 """Inches of a drawing of one network, and of several side by side."""
@@ -193,7 +194,7 @@ def _draw(figure: Figure, cell: SubplotSpec, panel: Panel, height: float) -> Non
 def _title(network: Network) -> tuple[str, str]:
     facts = network.facts()
     counts = [("routers", "router"), ("links", "link"), ("terminals", "terminal")]
-    told = [f"{facts[key]:,} {noun}{'' if facts[key] == 1 else 's'}" for key, noun in counts]
+    told = [counted(facts[key], noun) for key, noun in counts]
     diameter = "not connected" if facts["diameter"] is None else f"diameter {facts['diameter']}"
     return network.spec, " · ".join([*told, f"radix {facts['radix']}", diameter])
 

@@ -6,6 +6,7 @@ from typing import Any
 from topoloom import _core
 from topoloom.report.comparison import Comparison
 from topoloom.simulation.options import EngineOptions
+from topoloom.wording import counted
 
 
 def settings(sets: Sequence[EngineOptions]) -> list[tuple[str, str]]:
@@ -31,10 +32,10 @@ def _settings(options: EngineOptions) -> list[tuple[str, str]]:
         ("Link latency", _links(options)),
         ("Packet", _packet(options.packet)),
         ("Injection", options.injection + (f", rates of {options.rates}" if options.rates else "")),
-        ("Warm-up", _count(options.warmup, "cycle") if options.warmup is not None else "detected"),
+        ("Warm-up", counted(options.warmup, "cycle") if options.warmup is not None else "detected"),
         (
             "Measurement",
-            _count(options.measure or 0, "cycle") if fixed else "until the 95 % interval is narrow enough",
+            counted(options.measure or 0, "cycle") if fixed else "until the 95 % interval is narrow enough",
         ),
         ("Seed", str(options.seed)),
         *([("Random failures", options.fail)] if options.fail is not None else []),
@@ -100,17 +101,13 @@ def active_terminals(comparison: Comparison) -> list[tuple[str, str, int, int]]:
 
 
 def _packet(packet: int | str) -> str:
-    return _count(packet, "flit") if isinstance(packet, int) else f"{packet} flits"
+    return counted(packet, "flit") if isinstance(packet, int) else f"{packet} flits"
 
 
 def _links(options: EngineOptions) -> str:
     latencies: dict[str, Any] = options.links.model_dump(by_alias=True, exclude_none=True)
     cabinet = latencies.pop("cabinet", None)
-    told = [f"{name} {_count(n, 'cycle')}" for name, n in latencies.items()]
+    told = [f"{name} {counted(n, 'cycle')}" for name, n in latencies.items()]
     if options.links.inside is not None or options.links.between is not None:
         told.append(f"cabinets: {cabinet or 'of the family'}")
     return ", ".join(told)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

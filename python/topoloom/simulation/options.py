@@ -17,6 +17,7 @@ from topoloom import _core
 from topoloom._core import CancelToken, TopoloomError, unknown
 from topoloom.simulation.option_types import MOST_U64, Options
 from topoloom.simulation.run_options import LinkLatencies, RouterOptions, RunOptions
+from topoloom.wording import counted
 from topoloom.workers import cpu_count
 
 
@@ -153,20 +154,6 @@ def threads_given(cancel: CancelToken, asked: int) -> int:
         stacklevel=2,
     )
     return given
-
-
-def counted(number: int, one: str, several: str | None = None) -> str:
-    """Return a number of things as people say it.
-
-    Args:
-        number: The number of things.
-        one: The word and the verb for one thing, unchecked.
-        several: Those for several; unless given, the word for one with an s.
-
-    >>> counted(1, "point is", "points are"), counted(2, "point")
-    ('1 point is', '2 points')
-    """
-    return f"{number:,} {one if number == 1 else several or one + 's'}"
 
 
 def make_options(values: Mapping[str, Any]) -> EngineOptions:

@@ -55,18 +55,18 @@ class TimeLeft:
         if usual is None:
             return None
         # The steps of one search follow each other, those of several run side by side.
-        efforts = [(_rate([curve]) or usual) * sum(self._to_come(curve)) for curve in left]
+        efforts = [(_rate([curve]) or usual) * self._to_come(curve) for curve in left]
         whole = max(sum(efforts) / self._workers, *efforts)
         if len(left) == 1:
             # What takes longer than expected takes half as long again, on average over all lengths.
             return max(whole - under_way_s, under_way_s / 2)
         return max(whole - under_way_s, whole / (10 * len(left)))
 
-    def _to_come(self, curve: Curve) -> list[float]:
-        """Return the efforts of the points that a curve still lacks, about: 1 stands for a load of 1."""
+    def _to_come(self, curve: Curve) -> float:
+        """Return the effort of the points that a curve still lacks, about: 1 stands for a load of 1."""
         if not self._loads and _is_large(curve) and set(curve.points) <= {ZERO_LOAD, curve.most_load}:
-            return [SETTLES * (FIXED + curve.points[curve.most_load].accepted)] * NEAR_STEPS
-        return [FIXED + load for load in self._loads_to_come(curve)]
+            return NEAR_STEPS * SETTLES * (FIXED + curve.points[curve.most_load].accepted)
+        return sum(FIXED + load for load in self._loads_to_come(curve))
 
     def _loads_to_come(self, curve: Curve) -> list[float]:
         full = [] if curve.most_load in curve.points else [curve.most_load]

@@ -25,9 +25,9 @@ from topoloom import _core
 from topoloom._core import TopoloomError
 from topoloom.files import LEDGER as FILE
 from topoloom.libraries import require
-from topoloom.simulation.options import counted
 from topoloom.studies import parquet, repair
 from topoloom.studies.points import StudyPoint
+from topoloom.wording import counted
 
 SCHEMA_VERSION = 2
 """The layout of the store; a store of a later one is rejected."""

@@ -14,8 +14,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from topoloom.simulation.options import counted
 from topoloom.studies import parquet
+from topoloom.wording import counted
 
 ASIDE = "damaged"
 """The ending of a file that was set aside."""

@@ -13,13 +13,14 @@ from topoloom.files import PARQUET, ROWS, replacing, write_file
 from topoloom.libraries import require
 from topoloom.plotting import Measure, plot
 from topoloom.simulation.curves import Curve
-from topoloom.simulation.options import CYCLE_NS, EngineOptions, counted
+from topoloom.simulation.options import CYCLE_NS, EngineOptions
 from topoloom.simulation.points import Point, Units
 from topoloom.simulation.replications import merged
 from topoloom.studies import parquet
 from topoloom.studies.ledger import Ledger
 from topoloom.studies.measurements import MEASUREMENTS
 from topoloom.studies.superseded import split
+from topoloom.wording import counted
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -5,9 +5,9 @@ import sys
 from pathlib import Path
 
 from topoloom._core import TopoloomError
-from topoloom.simulation.options import counted
 from topoloom.studies.clusters import Jobs
 from topoloom.studies.job_array import FOLDER
+from topoloom.wording import counted
 
 
 def array_script(study: Path, store: Path, jobs: Jobs, *, keep_going: bool = False) -> str:

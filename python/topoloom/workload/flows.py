@@ -14,8 +14,8 @@ import numpy.typing as npt
 from topoloom import _core
 from topoloom.engine import results
 from topoloom.network.networks import Network, as_networks
-from topoloom.simulation.options import counted
 from topoloom.simulation.roles import routing_on
+from topoloom.wording import counted
 
 Ids = Sequence[int] | npt.NDArray[Any]
 

@@ -8,6 +8,7 @@ from plotly.offline import get_plotlyjs
 
 from topoloom import _core
 from topoloom.report.page import environment, text
+from topoloom.wording import counted
 from topoloom.workload.error_bars import error_bars
 from topoloom.workload.results import WorkloadResult, time_text, time_unit
 from topoloom.workload.schedule import drawn, schedule
@@ -114,7 +115,7 @@ def _busiest(result: WorkloadResult) -> str:
 def _title(found: Workloads) -> str:
     apps = [_core.head(app) for app in found.apps]
     named = ", ".join(dict.fromkeys(apps)) if len(apps) <= MOST_SIDE_BY_SIDE else f"{len(apps)} applications"
-    return f"{named} on {len(found.specs)} network{'' if len(found.specs) == 1 else 's'}"
+    return f"{named} on {counted(len(found.specs), 'network')}"
 
 
 def _best(found: Workloads, app: str) -> float | None:

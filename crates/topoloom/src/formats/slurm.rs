@@ -59,7 +59,7 @@ fn tree(network: &Network, timing: &Timing) -> Result<Vec<Switch>> {
     let node = |id: usize| timing.names.as_ref().map_or_else(|| format!("n{id}"), |names| names[id].clone());
     let mut switches = Vec::new();
     let mut parts = Vec::new();
-    for router in network.up_routers().filter(|&router| network.terminals_of(router).next().is_some()) {
+    for router in network.up_routers().filter(|&router| network.has_terminals(router)) {
         let nodes = network.terminals_of(router).map(|terminal| node(terminal.index())).collect();
         let name = format!("s{router}");
         switches.push(Switch { name: name.clone(), nodes, children: Vec::new() });

@@ -220,7 +220,7 @@ impl CardTables {
             stage.step();
             for terminal in network.terminals_of(dst) {
                 seen.fill(VisitState::Not);
-                for src in network.up_routers().filter(|&src| network.terminals_of(src).next().is_some()) {
+                for src in network.up_routers().filter(|&src| network.has_terminals(src)) {
                     let group = self.group_of[src.index()].into();
                     self.follow(network, Place { at: src, input: 0, group }, terminal, &mut seen)?;
                 }
@@ -326,7 +326,7 @@ impl Walk<'_> {
     /// Follows the ways of all packets to a terminal, the one at place `place` of `dst`.
     fn towards(&mut self, dst: RouterId, place: usize, terminal: TerminalId) -> Result<()> {
         let mut open = Vec::new();
-        for src in self.network.up_routers().filter(|&src| self.network.terminals_of(src).next().is_some()) {
+        for src in self.network.up_routers().filter(|&src| self.network.has_terminals(src)) {
             let here = Place { at: src, input: 0, group: self.tables.group_of[src.index()].into() };
             if src == dst {
                 open.push((here, PacketState::direct(0)));

@@ -3,6 +3,7 @@
 use super::channels::ChannelEnds;
 use super::global_links::GlobalLinks;
 use super::{Minimal, Step, UgalRule};
+use crate::bits::bits;
 use crate::memory::prefetch;
 use crate::network::{Network, PortId, RouterId};
 use crate::rng::Rng;
@@ -169,7 +170,9 @@ impl<'a> Shortest<'a> {
     }
 
     fn iter(self) -> impl Iterator<Item = &'a Exit> {
-        (0..self.count()).filter_map(move |n| self.nth(n))
+        let in_word =
+            move |word| bits(self.set(self.among, word)).map(move |bit| &self.exits[64 * word + bit as usize]);
+        (0..self.words()).flat_map(in_word)
     }
 }
 

@@ -194,7 +194,7 @@ fn trunk_below(network: &Network, level: &[u32], router: RouterId) -> u16 {
 /// The level of each router: hops from the nearest terminal. `None` if two neighbours are on one level.
 pub(super) fn levels(network: &Network) -> Option<Vec<u32>> {
     let mut level = vec![u32::MAX; network.num_routers()];
-    let mut queue: Vec<RouterId> = network.routers().filter(|&r| network.terminals_of(r).next().is_some()).collect();
+    let mut queue: Vec<RouterId> = network.routers().filter(|&r| network.has_terminals(r)).collect();
     queue.iter().for_each(|r| level[r.index()] = 0);
     let mut next = 0;
     while next < queue.len() {
@@ -354,7 +354,7 @@ mod tests {
         {
             let network = topology::build(spec).expect(spec);
             let routing = NearestAncestor::<false>::new(&network).expect("a tree");
-            for dst in network.routers().filter(|&router| network.terminals_of(router).next().is_some()) {
+            for dst in network.routers().filter(|&router| network.has_terminals(router)) {
                 let hops = distances(&network, dst);
                 for at in network.routers().filter(|&at| at != dst) {
                     let mut moves = Vec::new();

@@ -570,7 +570,7 @@ fn check_fabric(cluster: &Cluster, routing: &AnyRouting, name: &str) -> std::res
 
 /// The largest bits that packets to the first and the last router of a fabric carry, all of them set aside.
 fn widest(fabric: &Network, routing: &AnyRouting) -> u32 {
-    let ends: Vec<RouterId> = fabric.routers().filter(|&router| fabric.terminals_of(router).next().is_some()).collect();
+    let ends: Vec<RouterId> = fabric.routers().filter(|&router| fabric.has_terminals(router)).collect();
     let (Some(&first), Some(&last)) = (ends.first(), ends.last()) else { return 0 };
     let mut widest = 0;
     for dst in [first, last] {
@@ -749,9 +749,12 @@ impl HostRouting {
         &self.routing
     }
 
-    /// True if packets that leave their host by port `out` may get into another one by port `into`.
-    pub(super) fn joins(&self, out: u32, into: u32) -> bool {
-        self.outs().any(|(_, target, port)| port == out && self.enters[out as usize][target as usize].contains(&into))
+    /// By which ports packets leave their host, and get into another one.
+    pub(super) fn joins(&self) -> BTreeSet<(u32, u32)> {
+        let into = |(_, target, out): (u32, u32, u32)| {
+            self.enters[out as usize][target as usize].iter().map(move |&into| (out, into))
+        };
+        self.outs().flat_map(into).collect()
     }
 
     /// (slot of the source, slot of the destination, port that packets leave by).

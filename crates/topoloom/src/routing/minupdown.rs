@@ -60,7 +60,7 @@ impl MinUpDown {
         }
         let port_base = network.routers().map(|at| network.port_base(at)).collect();
         let mut this = Self { paths, port_base, rises, classes: 1 };
-        let ends: Vec<RouterId> = network.up_routers().filter(|&r| network.terminals_of(r).next().is_some()).collect();
+        let ends: Vec<RouterId> = network.up_routers().filter(|&r| network.has_terminals(r)).collect();
         this.classes = 1 + this.most_valleys(&peers, &ends);
         if this.classes > crate::limits::MAX_VCS {
             let (spec, classes, most) = (network.spec(), this.classes, crate::limits::MAX_VCS);

@@ -210,7 +210,7 @@ impl Routing for Progressive {
 
     #[inline(always)]
     fn expect(&self, at: RouterId, state: PacketState, dst: RouterId) {
-        self.minimal.expect(at, if state.via == at.0 { dst } else { state.target(dst) });
+        self.minimal.expect(at, Self::turned(at, state).target(dst));
     }
 
     fn snapshot_period(&self) -> u32 {
@@ -325,7 +325,7 @@ impl<M: Minimal> Routing for Late<M> {
 
     #[inline(always)]
     fn expect(&self, at: RouterId, state: PacketState, dst: RouterId) {
-        self.two.expect(at, state, dst);
+        self.two.expect(at, Self::inner(state), dst);
     }
 
     #[inline(always)]

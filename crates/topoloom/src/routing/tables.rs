@@ -277,7 +277,7 @@ impl Tables {
         }
         let mut arrives = vec![false; self.routers];
         arrives[dst.index()] = true;
-        for src in network.up_routers().filter(|&src| network.terminals_of(src).next().is_some()) {
+        for src in network.up_routers().filter(|&src| network.has_terminals(src)) {
             let (mut at, mut way) = (src, Vec::new());
             while !arrives[at.index()] {
                 if let Some(start) = way.iter().position(|&router| router == at) {

@@ -276,7 +276,7 @@ fn levels(network: &Network, root: RouterId) -> Vec<u32> {
 fn best_root(network: &Network) -> Result<RouterId> {
     const STEPS: usize = 400_000_000;
     let routers = network.num_routers();
-    let ends: Vec<RouterId> = network.up_routers().filter(|&r| network.terminals_of(r).next().is_some()).collect();
+    let ends: Vec<RouterId> = network.up_routers().filter(|&r| network.has_terminals(r)).collect();
     let steps = ends.len() * network.ports().len() * 2;
     let most =
         if network.any_structure().vertex_transitive() { 1 } else { (STEPS / steps.max(1)).clamp(4, routers.max(4)) };
@@ -341,7 +341,7 @@ mod tests {
     fn lengths_of_ways_follow_many_targets_as_they_follow_one() {
         for spec in ["torus:4x5,p=1", "ring:300,degree=4", "myriclos:64", "dragonfly:a=4,h=2,g=6"] {
             let network = crate::topology::build(spec).unwrap();
-            let ends: Vec<RouterId> = network.routers().filter(|&r| network.terminals_of(r).next().is_some()).collect();
+            let ends: Vec<RouterId> = network.routers().filter(|&r| network.has_terminals(r)).collect();
             let peers: Vec<Vec<u32>> =
                 network.routers().map(|router| network.neighbors(router).map(|(_, peer)| peer.0).collect()).collect();
             for root in [0, 3] {

@@ -28,6 +28,7 @@ use serde::Serialize;
 
 use super::alike::Alike;
 use super::{ANY_VIA, AnyRouting, Move, PacketState, Routing, View};
+use crate::bits::bits;
 use crate::error::{Error, Result, several};
 use crate::memory::on_large_pages;
 use crate::network::{LinkClass, Network, Peer, Port, PortId, RouterId};
@@ -203,7 +204,7 @@ fn told(network: &Network, name: &str, routing: &dyn Routing, graph: &Graph, fou
 
 /// The routers with terminals.
 fn ends(network: &Network) -> Vec<RouterId> {
-    network.up_routers().filter(|&r| network.terminals_of(r).next().is_some()).collect()
+    network.up_routers().filter(|&r| network.has_terminals(r)).collect()
 }
 
 /// All dependencies between all channels, found from one of all routers that look alike.
@@ -488,11 +489,10 @@ fn add(word: &AtomicU64, bits: u64) {
 
 /// The places of the bits of words, from the first up.
 fn bits_of(words: &[AtomicU64]) -> impl Iterator<Item = usize> + '_ {
-    words.iter().enumerate().flat_map(|(place, word)| {
-        let left = |word: &u64| Some(word & (word - 1)).filter(|left| *left != 0);
-        let word = Some(word.load(Ordering::Relaxed)).filter(|word| *word != 0);
-        std::iter::successors(word, left).map(move |word| place * 64 + word.trailing_zeros() as usize)
-    })
+    let in_word = |(place, word): (usize, &AtomicU64)| {
+        bits(word.load(Ordering::Relaxed)).map(move |bit| place * 64 + bit as usize)
+    };
+    words.iter().enumerate().flat_map(in_word)
 }
 
 /// A set of (local port, class) of one router, filled by many threads.

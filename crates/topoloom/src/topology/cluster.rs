@@ -279,8 +279,8 @@ impl Attachment {
             _ => 1,
         };
         if planes > nics {
-            let noun = if nics == 1 { "interface" } else { "interfaces" };
-            return Err(params.mistake(format!("planes is {planes}, but host {} has {nics} {noun}", host.name)));
+            let has = several(nics, "interface");
+            return Err(params.mistake(format!("planes is {planes}, but host {} has {has}", host.name)));
         }
         let each = if attach == "dual-tor" { 2 } else { 1 };
         let ports = host_ports(host, planes, each);

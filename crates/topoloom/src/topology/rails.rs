@@ -218,7 +218,7 @@ impl<'a> Parts<'a> {
         let join = self.join;
         let mut leaves: Vec<Vec<u32>> = Vec::new();
         let mut found = 0;
-        for router in join.routers().filter(|&router| join.terminals_of(router).next().is_some()) {
+        for router in join.routers().filter(|&router| join.has_terminals(router)) {
             if found >= count {
                 break;
             }

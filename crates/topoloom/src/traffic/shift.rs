@@ -62,7 +62,7 @@ fn shifted(request: &Request, by: fn(u32) -> u32) -> Result<Pattern> {
 
 /// The destinations if routers that have terminals are a ring, in the order of their ids.
 fn on_ring_of_routers(network: &Network, by: fn(u32) -> u32) -> Vec<u32> {
-    let ring: Vec<_> = network.routers().filter(|router| network.terminals_of(*router).next().is_some()).collect();
+    let ring: Vec<_> = network.routers().filter(|router| network.has_terminals(*router)).collect();
     let step = by(ring.len() as u32) as usize;
     by_routers(network, |router| match ring.binary_search(&router) {
         Ok(place) => ring[(place + step) % ring.len()],

@@ -73,7 +73,7 @@ impl Goal {
 }
 
 fn with_terminals(network: &Network) -> Vec<RouterId> {
-    network.routers().filter(|&router| network.terminals_of(router).next().is_some()).collect()
+    network.routers().filter(|&router| network.has_terminals(router)).collect()
 }
 
 /// The opposite place of each in the smallest box around them all.

@@ -1,5 +1,7 @@
 //! Numbers as reports say them.
 
+use crate::error::several;
+
 /// A number of things: `1 cycle`, `1,000 cycles`.
 pub fn counted(number: u32, noun: &str) -> String {
     let digits = number.to_string();
@@ -10,7 +12,7 @@ pub fn counted(number: u32, noun: &str) -> String {
         }
         text.push(digit);
     }
-    format!("{text} {noun}{}", if number == 1 { "" } else { "s" })
+    several(text, noun)
 }
 
 /// A number of 1 at least, to six digits: `2`, `1.5`, `1.33333`.

@@ -5,6 +5,8 @@
 //! other than that of the port. Otherwise, and where the fabric's proof is not by order alone, packets are followed from
 //! accelerator to accelerator.
 
+use std::collections::BTreeSet;
+
 use super::super::hosts::HostRouting;
 use super::{Alike, Findings, Graph, Routing, Seams, judged, phases};
 use crate::network::{Network, PortId, RouterId, TerminalId};
@@ -38,8 +40,26 @@ fn plugs(hosts: &HostRouting, copy: u32) -> Vec<Vec<Plug>> {
     at
 }
 
+/// By which ports of a host packets leave, and get into another one.
+struct Joins {
+    pairs: BTreeSet<(u32, u32)>,
+    out: BTreeSet<u32>,
+    into: BTreeSet<u32>,
+}
+
+impl Joins {
+    fn new(pairs: BTreeSet<(u32, u32)>) -> Self {
+        let (out, into) = pairs.iter().copied().unzip();
+        Self { pairs, out, into }
+    }
+
+    fn has(&self, out: u32, into: u32) -> bool {
+        self.pairs.contains(&(out, into))
+    }
+}
+
 /// True if every router in use sends to every other one, from each of its ports and to each port there.
-fn is_whole(at: &[Vec<Plug>], ports: u32, joins: &dyn Fn(u32, u32) -> bool) -> bool {
+fn is_whole(at: &[Vec<Plug>], ports: u32, joins: &Joins) -> bool {
     let mut place = vec![Vec::new(); ports as usize];
     for (router, plugs) in at.iter().enumerate() {
         plugs.iter().for_each(|plug| place[plug.port as usize].push((plug.host, router)));
@@ -61,11 +81,11 @@ fn is_whole(at: &[Vec<Plug>], ports: u32, joins: &dyn Fn(u32, u32) -> bool) -> b
         }
     };
     let used = || (0..at.len()).filter(|&router| !at[router].is_empty());
-    let is_used = |port: u32| (0..ports).any(|into| joins(port, into));
-    let is_met = |port: u32| (0..ports).any(|out| joins(out, port));
     let by_port = |port: u32| {
-        let goes = !is_used(port) || !used().any(|router| lonely(router, &|into| joins(port, into), port));
-        let comes = !is_met(port) || !used().any(|router| lonely(router, &|out| joins(out, port), port));
+        let goes =
+            !joins.out.contains(&port) || !used().any(|router| lonely(router, &|into| joins.has(port, into), port));
+        let comes =
+            !joins.into.contains(&port) || !used().any(|router| lonely(router, &|out| joins.has(out, port), port));
         goes && comes
     };
     (0..ports).filter(|&port| !place[port as usize].is_empty()).all(by_port)
@@ -78,8 +98,7 @@ pub(super) fn proof<'n>(network: &'n Network, hosts: &HostRouting) -> Option<(Gr
         return None;
     }
     let count = cluster.ports.len() as u32;
-    let joins: Vec<Vec<bool>> = (0..count).map(|out| (0..count).map(|into| hosts.joins(out, into)).collect()).collect();
-    let joins = |out: u32, into: u32| joins[out as usize][into as usize];
+    let joins = Joins::new(hosts.joins());
     let copies = 1 + cluster.ports.iter().map(|port| port.copy).max().unwrap_or(0);
     let at: Vec<Vec<Vec<Plug>>> = (0..copies).map(|copy| plugs(hosts, copy)).collect();
     if !at.iter().all(|at| is_whole(at, count, &joins)) {
@@ -155,7 +174,7 @@ impl Whole<'_, '_> {
         router: RouterId,
         plugs: &[Plug],
         (fabric, seams): (&Graph, &Seams),
-        joins: &dyn Fn(u32, u32) -> bool,
+        joins: &Joins,
     ) {
         let first = fabric.network.port_base(router) as usize * fabric.classes;
         let out = |plug: &Plug| {
@@ -167,17 +186,16 @@ impl Whole<'_, '_> {
             let (router, port, _) = at.expect("a router with hosts is kept");
             self.node(router, port, self.hosts.class_in())
         };
-        let ports = self.hosts.cluster().ports.len() as u32;
-        for plug in plugs.iter().filter(|plug| (0..ports).any(|into| joins(plug.port, into))) {
+        for plug in plugs.iter().filter(|plug| joins.out.contains(&plug.port)) {
             for bit in seams.out[router.index()].bits() {
                 self.wait(out(plug), self.of_fabric(copy, fabric, first + bit));
             }
-            for other in plugs.iter().filter(|other| other.host != plug.host && joins(plug.port, other.port)) {
+            for other in plugs.iter().filter(|other| other.host != plug.host && joins.has(plug.port, other.port)) {
                 self.graph.used.insert(into(other));
                 self.wait(out(plug), into(other));
             }
         }
-        for plug in plugs.iter().filter(|plug| (0..ports).any(|out| joins(out, plug.port))) {
+        for plug in plugs.iter().filter(|plug| joins.into.contains(&plug.port)) {
             for bit in seams.into[router.index()].bits() {
                 self.graph.used.insert(into(plug));
                 let node = self.of_fabric(copy, fabric, fabric.arrived_on(router, bit) as usize);
@@ -209,7 +227,6 @@ mod tests {
     use crate::routing::verify::{acyclic_with, ends};
     use crate::routing::{self, AnyRouting};
     use crate::topology;
-    use std::collections::BTreeSet;
 
     fn rows(graph: &Graph) -> BTreeSet<(usize, u32)> {
         (0..graph.nodes()).flat_map(|node| graph.successors(node).into_iter().map(move |next| (node, next))).collect()

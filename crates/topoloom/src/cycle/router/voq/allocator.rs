@@ -2,22 +2,13 @@
 
 use super::queues::{PacketEntry, Pair};
 use super::{Card, Voq};
+use crate::bits::bits;
 
 /// The first bit of `bits` from `from` on, round the end.
 #[inline(always)]
 pub(super) fn first_from(bits: u64, from: u16) -> u32 {
     let later = bits & u64::MAX.checked_shl(from.into()).unwrap_or(0);
     if later != 0 { later.trailing_zeros() } else { bits.trailing_zeros() }
-}
-
-/// The bits of a word, in order.
-#[inline]
-pub(super) fn bits(mut word: u64) -> impl Iterator<Item = u32> {
-    std::iter::from_fn(move || {
-        let bit = (word != 0).then(|| word.trailing_zeros());
-        word &= word.wrapping_sub(1);
-        bit
-    })
 }
 
 impl Voq {

@@ -12,6 +12,7 @@ mod traffic_classes;
 
 use std::collections::VecDeque;
 
+use crate::bits::bits;
 use crate::cycle::channels::Channels;
 use crate::cycle::flit::{Decision, Flit, NIL, Pool};
 use crate::cycle::router::buffer_policy::BufferPolicy;
@@ -22,7 +23,6 @@ use crate::error::Result;
 use crate::limits::CARD_PORTS;
 use crate::network::PortId;
 use crate::routing::PacketState;
-use allocator::bits;
 pub use options::INFO;
 use options::Options;
 use queues::{PacketEntry, Pair, Queue};
