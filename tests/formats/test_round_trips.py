@@ -83,6 +83,22 @@ def test_a_network_comes_back_from_every_format(tmp_path, spec):
             assert latencies[0] == latencies[1], "ids, ports, classes, terminals"
 
 
+TRIMMED = [
+    "cluster:hosts=8,host=hgx-h100,fabric=(clos:radix=16,levels=2,rate=400G),attach=rail",
+    "cluster:hosts=7,host=mi300x,fabric=(clos:radix=32,levels=2,rate=400G),attach=plane,planes=4",
+    "cluster:hosts=4,host=hgx-h100,fabric=(clos:radix=64,levels=3,rate=400G),attach=rail",
+    "machine:gb200-superpod,racks=2",
+]
+"""Clusters that use a small part of the fabric that their spec names: 32 of 65,536 terminals in the third one."""
+
+
+@pytest.mark.parametrize("spec", TRIMMED)
+def test_trimmed_fabrics_come_back(tmp_path, spec):
+    network = Network(spec)
+    for ending in ("graphml", "csv"):
+        assert known(written(network, tmp_path, ending)) == known(network), ending
+
+
 def test_what_a_format_cannot_say_is_said_when_a_file_is_written(topoloom, tmp_path):
     for ending, holds in ENDINGS.items():
         outcome = topoloom("export", "fattree:k=2,levels=2", "--out", str(tmp_path / f"a.{ending}"))

@@ -14,6 +14,10 @@ use crate::limits::at_most;
 use crate::network::{Link, LinkClass, Network, Source};
 use crate::permute::OPTIMISED;
 
+/// Ports of networks that are built in a moment, whatever is in the file: clusters are trimmed to the part of a fabric that
+/// they use, which may be small.
+const SMALL: u128 = 1 << 22;
+
 /// The network in a file of a format that `holds` this, `p` terminals on every router if given. `stated` is what the
 /// user says that it is; else the file's own word counts.
 ///
@@ -42,8 +46,8 @@ fn read(raw: RawGraph, origin: Origin, holds: &[Holds], p: Option<u32>, stated: 
     let spec = network.spec().to_owned();
     let recognised = |claim: &str| {
         // A family may count a few ports too many before it builds; a format without terminals has none of theirs.
-        let ports = 4 * network.ports().len() as u128 + 1000;
-        let most = if told.terminals { ports } else { 1000 * ports };
+        let ports = 4 * network.ports().len() as u128;
+        let most = SMALL.max(if told.terminals { ports } else { 1000 * ports });
         let known = at_most(most, || build(claim)).map_err(|error| error.to_string())?;
         let twins = told.same(&network, &known);
         Ok((known, twins))
