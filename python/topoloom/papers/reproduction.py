@@ -534,4 +534,4 @@ def shown(value: Value, decimals: int | None = None) -> str:
         return {True: "yes", False: "no", None: "–"}.get(value, str(value))
     if decimals is not None:
         return f"{value:,.{decimals}f}"
-    return f"{value:,.0f}" if float(value).is_integer() or abs(value) >= 1e5 else f"{value:.4g}"  # noqa: PLR2004
+    return f"{value:,.0f}" if float(value).is_integer() or abs(value) >= 9999.5 else f"{value:.4g}"  # noqa: PLR2004
