@@ -3,17 +3,19 @@
 import hashlib
 import random
 from dataclasses import replace
+from math import exp, log, sqrt
 from pathlib import Path
+from statistics import mean, median, stdev
 
 import pytest
 
 from topoloom.hardware import gpcnet
-from topoloom.hardware.calibration import calibrate, fits_text, read_fits
+from topoloom.hardware.calibration import Fits, _fitted, calibrate, fits_text, predictor, read_fits
 from topoloom.hardware.machines import double_tree, read_machines
 from topoloom.hardware.mpi import Broadcast, broadcast_choice
 from topoloom.hardware.nccl import PROTOCOLS, Choice, Launch, choice, launch
 from topoloom.hardware.predictions import gpcnet_endpoints, predictions
-from topoloom.hardware.rows import POINT_TO_POINT, fitted_rows, predictions_text, read_rows
+from topoloom.hardware.rows import POINT_TO_POINT, Row, fitted_rows, predictions_text, read_rows
 
 HARDWARE = Path(__file__).parents[2] / "papers/hardware"
 FIRST_PREDICTIONS = "f7434ccb2c7c524f87eb918d8729f5deb2e9c285a84a55ab88abf3d6f3c51737"
@@ -44,6 +46,82 @@ def test_the_fit_does_not_see_what_it_is_judged_on(machines, rows):
     # What is seen does count.
     seen = [replace(row, value=row.value * 2) if row.nodes == 2 else row for row in own]
     assert fits_text(calibrate(machines, seen)) not in texts
+
+
+def assert_alike(again: Fits, kept: Fits) -> None:
+    """Compare fits with those of the file, which are rounded."""
+    for kind, fit in again.items():
+        was = kept[kind]
+        assert fit.rows == was.rows
+        assert fit.median_error == pytest.approx(was.median_error, rel=1e-3), kind
+        assert fit.estimates.keys() == was.estimates.keys()
+        for name, own in fit.estimates.items():
+            told = was.estimates[name]
+            assert (own.value, own.low, own.high) == pytest.approx((told.value, told.low, told.high), rel=1e-3), name
+
+
+def test_a_sample_of_the_calibration_comes_out_again(machines, rows):
+    """The file is what the command makes of the measurements, whatever the order of the rows."""
+    own = [row for row in rows if row.machine == "ABCI 2.0 V" and (row.benchmark != "bcast" or row.library == "nccl")]
+    again = calibrate(machines, reversed(own))
+    assert len(again) == 8
+    assert_alike(again, read_fits(HARDWARE / "calibration.json"))
+
+
+@pytest.mark.long
+def test_the_calibration_comes_out_again(machines, rows):
+    """All but the broadcasts of A on GPUs, whose fit stops a little earlier or later."""
+    again = calibrate(machines, rows)
+    del again["ABCI 2.0 A", "mpi", "bcast"]
+    assert_alike(again, read_fits(HARDWARE / "calibration.json"))
+
+
+@pytest.mark.parametrize("deviations", [(-0.004, 0.004), (-0.01, -0.002, 0.001, 0.002, 0.009)])
+def test_an_interval_is_that_of_a_mean(machines, deviations):
+    """One size: the estimate is the geometric mean, its interval 1.96 standard errors to each side."""
+    logs = [log(2) + deviation for deviation in deviations]
+    some = [Row("ABCI 2.0 V", "pt2pt-latency", "mpi", 2, 2, 1, exp(own), "us") for own in logs]
+    (fit,) = calibrate(machines, some).values()
+    (one,) = fit.estimates.values()
+    assert one.value == pytest.approx(exp(mean(logs)), rel=1e-3)
+    half = 1.96 * stdev(logs) / sqrt(len(logs))
+    assert [log(one.value / one.low), log(one.high / one.value)] == pytest.approx([half, half], rel=0.01)
+    assert fit.median_error == pytest.approx(median(abs(one.value / row.value - 1) for row in some))
+
+
+@pytest.mark.parametrize(("library", "most"), [("mpi-cpu", 0.05), ("mpi", 0.2)])
+def test_broadcasts_of_known_costs_are_found(machines, rows, library, most):
+    """Halves between GPUs are exchanged 10,000 times slower than where fits begin: from there a row is 84 % off."""
+    kept = read_fits(HARDWARE / "calibration.json")
+    v = machines["ABCI 2.0 V"]
+    costs, predict = kept[v.name, library, "bcast"].parameters, predictor(v, library, "bcast", kept)
+    own = [row for row in fitted_rows(rows) if (row.machine, row.library, row.benchmark) == (v.name, library, "bcast")]
+    some = [replace(row, value=predict(row, costs)) for row in own[::3]]
+    found = _fitted(v, some, kept)
+    assert found.median_error < 0.01
+    assert max(abs(predict(row, found.parameters) / row.value - 1) for row in some) < most
+
+
+def test_ranks_on_a_part_of_a_node_are_left_out(machines):
+    """They share the memory of a node with fewer than those of full nodes, which are wanted; NCCL's do not."""
+    v = machines["ABCI 2.0 V"]
+    two, full, half = (Row(v.name, "pt2pt-latency", "mpi", *own, 1, 2.0, "us") for own in ((2, 2), (1, 4), (1, 2)))
+    (fit,) = calibrate(machines, [two, full, half]).values()
+    assert fit.rows == 2
+    assert fit.estimates.keys() == {"ranks-2@1", "ranks-4@1"}
+    both = [Row(v.name, "bcast", "nccl", 1, ranks, 1024, 20.0, "us") for ranks in (2, 4)]
+    (fit,) = calibrate(machines, both).values()
+    assert fit.rows == 2
+
+
+def test_messages_without_bytes_do_not_move_a_fit(machines):
+    """Their cost is that of the first knot: a message of one byte decides it."""
+    one, none = (
+        Row("ABCI 2.0 V", "pt2pt-latency", "mpi", 2, 2, size, cost, "us") for size, cost in ((1, 2.0), (0, 9.0))
+    )
+    told = [next(iter(calibrate(machines, some).values())) for some in ([one], [one, none])]
+    assert told[0].parameters == told[1].parameters
+    assert [fit.rows for fit in told] == [1, 2]
 
 
 def test_only_pairs_and_two_nodes_are_seen(rows):
