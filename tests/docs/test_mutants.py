@@ -46,6 +46,29 @@ def test_functions_change_where_they_were_imported():
     assert (imported([5]), one.size) == (4, 0.5)
 
 
+MADE = """import functools
+
+def times(factor):
+    return lambda number: number * factor
+
+@functools.cache
+def four():
+    return 2 + 2
+
+rows, pair = [times(2)], (lambda: 3, lambda: 4)
+"""
+
+
+def test_functions_that_others_made_or_wrap_change_too():
+    module = ModuleType("made")
+    module.__file__ = "made.py"
+    exec(compile(MADE, "made.py", "exec"), module.__dict__)
+    double, four = module.rows[0], module.four
+    mutants.put(module, ast.parse(MADE.replace("* factor", "/ factor").replace("2 + 2", "2 - 2").replace("3", "5")))
+    assert (double(8), four()) == (4, 0)
+    assert [own() for own in module.pair] == [3, 4], "two lambdas on a line are not told apart"
+
+
 def test_tests_that_use_the_threads_of_the_engine_notice_what_is_wrong_alone(tmp_path):
     """A mutant that changes nothing survives them: they do not wait for threads of the process that began them."""
     (tmp_path / "own.py").write_text("def size(side):\n    return side * side\n\ndef unused():\n    return 7\n")

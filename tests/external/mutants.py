@@ -10,6 +10,7 @@ Usage: mutants.py MODULE MOST SEED [arguments of pytest]
 
 import ast
 import contextlib
+import gc
 import importlib
 import inspect
 import io
@@ -83,16 +84,10 @@ def changed(source: str, number: int) -> str:
     return next((f"{new.strip()}  # {old.strip()}" for old, new in zip(before, after, strict=False) if old != new), "")
 
 
-def functions(module: ModuleType) -> Iterator[FunctionType]:
-    """Yield the functions and methods that a module defines, without what wraps them."""
-    for own in vars(module).values():
-        members = vars(own).values() if isinstance(own, type) and own.__module__ == module.__name__ else [own]
-        for member in members:
-            for plain in (getattr(member, name, None) for name in ("fget", "func", "__func__", "__wrapped__")):
-                if isinstance(plain, FunctionType):
-                    yield inspect.unwrap(plain)
-            if isinstance(member, FunctionType) and member.__module__ == module.__name__:
-                yield inspect.unwrap(member)
+def functions(module: ModuleType) -> list[FunctionType]:
+    """Return the functions from a module's source: wrapped ones, and lambdas that others have made, as well."""
+    made = (own for own in gc.get_objects() if isinstance(own, FunctionType))
+    return [own for own in made if own.__code__.co_filename == module.__file__]
 
 
 def codes(code: CodeType) -> Iterator[CodeType]:
@@ -105,11 +100,15 @@ def codes(code: CodeType) -> Iterator[CodeType]:
 
 def put(module: ModuleType, tree: ast.Module) -> None:
     """Give the functions of a module the code of a tree, also those that other modules have imported."""
-    made = {code.co_qualname: code for code in codes(compile(tree, str(module.__file__), "exec"))}
+    made: dict[tuple[str, int], list[CodeType]] = {}
+    for code in codes(compile(tree, str(module.__file__), "exec")):
+        made.setdefault((code.co_qualname, code.co_firstlineno), []).append(code)
     for function in functions(module):
-        code = made.get(function.__qualname__)
-        if code is not None and code.co_freevars == function.__code__.co_freevars:
-            function.__code__ = code
+        own = function.__code__
+        # Of several lambdas on one line none is known to be the function's.
+        match made.get((own.co_qualname, own.co_firstlineno)):
+            case [code] if code.co_freevars == own.co_freevars:
+                function.__code__ = code
 
 
 def passes(arguments: list[str], before: Callable[[], None]) -> bool:
