@@ -9,7 +9,7 @@ from harness.engine import bound_of
 from topoloom import Network, TopoloomError, _core, compare
 from topoloom.simulation.curves import Curve
 from topoloom.simulation.options import make_options
-from topoloom.simulation.plans import fixed_plan, highest_stable, near_plan, search_plan
+from topoloom.simulation.plans import bend_plan, fixed_plan, highest_stable, knee_plan, near_plan, search_plan
 from topoloom.simulation.runs import run_plans
 from topoloom.simulation.simulator import Simulator
 
@@ -233,12 +233,34 @@ def test_a_search_near_a_load_finds_every_saturation_load_and_asks_for_none_twic
             assert curve.searched(near) == pytest.approx(min(part / 100, most))
 
 
+@pytest.mark.parametrize(
+    ("near", "parts", "begins"),
+    [(0.5, 100, [0.25, 0.4]), (0.01, 100, [0.01]), (0.5, 20, [0.25, 0.3]), (0.98, 20, [0.75]), (0.02, 20, [0.05])],
+)
+def test_a_search_near_a_load_begins_at_parts_of_it(near, parts, begins):
+    """At half and four fifths; in a coarse grid at half and three fifths, or four fifths of nearly full load."""
+    curve = Knee(1.0)
+    curve.searched(near, parts)
+    assert list(curve.points)[: 1 + len(begins)] == [0.001, *begins]
+
+
 def test_a_search_near_the_saturation_load_takes_few_simulations():
     """One of an empty network, up to four at the knee, two below it for the curve."""
     for part in range(10, 100):
         curve = Knee(part / 100)
         curve.searched((part + 2) / 100)
         assert len(curve.points) <= 7
+
+
+@pytest.mark.parametrize("latencies", [lambda _: 25.0, lambda _: 20.0, lambda load: 30.0 - load])
+def test_latencies_that_do_not_grow_say_nothing_and_do_no_harm(latencies):
+    """The same at all loads, that of an empty network, and falling ones, as of few packets."""
+    for part in range(5, 100, 6):
+        curve = Knee(part / 100, zero_load_latency=20.0)
+        curve.point = lambda load, own=curve: SimpleNamespace(
+            accepted=min(load, own.knee + 0.02), active_terminals=10_000, latency_cycles=latencies(load)
+        )
+        assert curve.searched((part + 5) / 100) == pytest.approx(part / 100)
 
 
 def test_latencies_below_saturation_spare_simulations_past_it():
@@ -268,8 +290,7 @@ def test_a_coarse_search_meets_slow_runs_past_the_knee_once():
     """Where a routing weighs queues, those of a worst case fill for ten thousand cycles far below full load."""
     curve = Knee(0.38, zero_load_latency=20.0)
     assert curve.searched(0.71, 20) == pytest.approx(0.35)
-    assert min(curve.points) < 0.35
-    assert sum(not curve.is_stable(load) for load in curve.points) <= 2
+    assert sorted(curve.points) == [0.001, 0.35, 0.4]
 
 
 def test_a_coarse_search_leaves_out_full_load_where_destinations_are_drawn():
@@ -408,3 +429,70 @@ def test_runs_of_large_networks_are_short_and_as_precise():
     assert short.converged
     assert short.cycles < 1000 < long.cycles
     assert short.latency_cycles == pytest.approx(long.latency_cycles, rel=0.01)
+
+
+TENTHS = [tenth / 10 for tenth in range(1, 11)]
+
+
+def follow(curve, plan):
+    """Follow a plan, which may ask again for what there is."""
+    for batch in plan:
+        for load in batch:
+            curve.points.setdefault(load, curve.point(load))
+
+
+def test_a_comparison_measures_the_knee_and_what_lies_below_it():
+    """In a network of few terminals: loads that make the curve are tried first, then hundredths."""
+    for part in range(101):
+        curve = Knee(part / 100)
+        curve.point = lambda load, own=curve: SimpleNamespace(accepted=min(load, own.knee), active_terminals=16)
+        follow(curve, knee_plan(curve, TENTHS))
+        stable = [load for load in curve.points if curve.is_stable(load)]
+        assert max(stable, default=0) == pytest.approx(part / 100)
+        below = {tenth for tenth in TENTHS if tenth <= part / 100}
+        assert below <= set(curve.points)
+        # One run of an empty network, one at full load, up to four at tenths and four at hundredths.
+        assert len(set(curve.points) - below) <= 2 + 4 + 4, list(curve.points)
+
+
+def bent(curve, loads, tolerance):
+    """Follow the plan, and return the loads that are stable and those that are not."""
+    follow(curve, bend_plan(curve, loads, tolerance))
+    found = sorted(curve.points)
+    return [load for load in found if curve.is_stable(load)], [load for load in found if not curve.is_stable(load)]
+
+
+@pytest.mark.parametrize("part", [*range(7, 100, 4), 100])
+@pytest.mark.parametrize("tolerance", [0.02, 0.1])
+def test_straight_lines_follow_a_curve_that_is_placed_where_it_bends(part, tolerance):
+    """Each point is near the line between its neighbours, unless these are as near as loads may be."""
+    curve = Knee(part / 100, zero_load_latency=20.0)
+    stable, past = bent(curve, [0.03, 0.5, 0.95], tolerance)
+    assert {0.001, 0.03} <= set(stable)
+    assert max(curve.points) == 0.95
+    if past:
+        assert 0 < past[0] - stable[-1] <= 0.015 + 1e-9
+        assert len(past) <= 7
+    else:
+        assert stable[-1] == 0.95
+    latency = {load: curve.points[load].latency_cycles for load in stable}
+    for a, b, c in zip(stable, stable[1:], stable[2:], strict=False):
+        line = latency[a] + (latency[c] - latency[a]) * (b - a) / (c - a)
+        assert abs(line - latency[b]) <= tolerance * latency[b] or max(b - a, c - b) < 0.02
+    assert all(load in (0.001, 0.95) or round(100 * load) == pytest.approx(100 * load) for load in curve.points)
+    assert len(curve.points) < 40
+
+
+@pytest.mark.parametrize("tolerance", [0.0, 0.05])
+def test_a_straight_curve_needs_no_more_points(tolerance):
+    """A latency that does not change: its ends, and those that place the knee by halves."""
+    curve = Knee(0.4)
+    curve.point = lambda load: SimpleNamespace(accepted=load, active_terminals=16, latency_cycles=20.0)
+    stable, past = bent(curve, [0.1, 0.9], tolerance)
+    assert {0.001, 0.1, 0.4} <= set(stable)
+    assert past[0] == pytest.approx(0.41)
+    # Ninety parts are halved seven times at most until one is left.
+    assert len(curve.points) <= 3 + 7
+    whole = Knee(1.0)
+    whole.point = curve.point
+    assert bent(whole, [0.1, 0.9], tolerance) == ([0.001, 0.1, 0.9], [])
