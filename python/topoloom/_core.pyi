@@ -78,7 +78,7 @@ class Network:
         """
         A network from a graph that a program has: nodes as (name, terminals, kind, wire of its terminals), links as
         (place of one end, of the other, class, latency, ports, wire), where a wire is (Gb/s, nanoseconds, metres);
-        ``written_as`` is the spec that the graph says it is. Its spec is ``family:label,sha256=…``.
+        ``written_as`` is the spec that the graph claims to be. Its spec is ``family:label,sha256=…``.
         """
     def with_failures(self, fail: str) -> Network:
         """The network that is left when what ``fail`` names fails at random."""
@@ -152,7 +152,7 @@ class Network:
         with the graph, for formats that have a place for them.
         """
     def unwritten(self, form: str) -> str | None:
-        """A sentence on what a file of a format cannot say of the family, if it cannot."""
+        """A sentence on what a file of a format cannot state about the family, if it cannot."""
     def metis_graph(self) -> list[NDArray[np.int32]]:
         """METIS's arrays: offsets, neighbours, weights of routers, weights of neighbours."""
     def routing_by_tables(
@@ -180,7 +180,7 @@ class Routing:
         """The VC classes that it needs."""
     @property
     def vcs(self) -> int:
-        """The VCs that it is given unless an option says how many."""
+        """The VCs that it is given unless an option states how many."""
     @property
     def note(self) -> str | None:
         """What users should know of how it runs on this network, if anything."""
@@ -220,7 +220,7 @@ class Traffic:
         """The destinations of each terminal, as ranges: (first, last + 1, weight of each)."""
     def router_demands(self) -> tuple[NDArray[np.float64], float]:
         """
-        Flits a cycle from router s to router d, at s * routers + d, if every active terminal offers one; and the
+        Flits per cycle from router s to router d, at s * routers + d, if every active terminal offers one; and the
         largest load of a terminal's link.
         """
 
@@ -240,7 +240,7 @@ class Simulation:
         self, load: float, cancel: CancelToken, seed: int | None = None
     ) -> tuple[Point, NDArray[np.float32]] | None:
         """
-        The same, with the flits a cycle on each channel between routers: two channels a link, in the order of
+        The same, with the flits per cycle on each channel between routers: two channels per link, in the order of
         ``Network.edges``, from its first router to its second and back.
         """
 
@@ -314,7 +314,7 @@ class Workload:
     ) -> Workload:
         """
         The application that ``spec`` names, for at most ``room`` tasks on a network, or as many as that has room for;
-        its links have this rate unless they have rates of their own. It may be so many times smaller, and have noise.
+        its links have this rate unless they have rates of their own. It may be this many times smaller, and have noise.
         """
     @staticmethod
     def together(jobs: Sequence[tuple[Workload, float]]) -> Workload:
@@ -322,7 +322,7 @@ class Workload:
     def carried(self) -> list[tuple[bool, list[tuple[int, int]]]] | None:
         """
         What each message of a collective carries: whether its receiver combines it with what it has, and spans of the
-        buffer as (first byte, bytes). None if that was not recorded, or no message says.
+        buffer as (first byte, bytes). None if that was not recorded, or no message gives it.
         """
     @property
     def spec(self) -> str:
@@ -420,7 +420,7 @@ class Job:
     def workload(self, network: Network, rate: str, changes: tuple[int, str] | None = None) -> Workload:
         """
         Builds its application for a network whose links have this rate unless they have rates of their own; it may be
-        so many times smaller, and have noise.
+        this many times smaller, and have noise.
         """
 
 class Name:
@@ -454,7 +454,7 @@ def place_qap(
     """
 
 def metis_cabinet(rules: str) -> int | None:
-    """What a layout without ``cabinet=metis:N`` has no need of: N, if the rules say that."""
+    """What a layout without ``cabinet=metis:N`` has no need of: N, if the rules state that."""
 
 def rack_numbers(rules: str) -> RackNumbers | None:
     """The numbers of the rule ``rack`` with the keys of ``rules``; nothing if they are another layout's."""
@@ -506,7 +506,7 @@ def noise_keys() -> list[tuple[str, str]]:
     """The keys of noise, with their meaning."""
 
 def flow_rates(routing: Routing, pairs: Sequence[NDArray[np.uint32]], config: str) -> NDArray[np.float64]:
-    """The rates, in bytes a second, of flows that are all under way."""
+    """The rates, in bytes per second, of flows that are all under way."""
 
 def flow_run(
     routing: Routing, pairs: Sequence[NDArray[np.uint32]], bytes: NDArray[np.uint64], config: str, cancel: CancelToken
@@ -516,7 +516,7 @@ def flow_run(
 def allocate(
     allocator: str, network: Network, jobs: Sequence[tuple[str, int, Sequence[int] | None]]
 ) -> tuple[list[list[int]], int]:
-    """The terminals of each job as an allocator says, and how many others have."""
+    """The terminals of each job as an allocator states, and how many others have."""
 
 def flow_check(workload: Workload, config: str, rate: str, seed: int, endpoint: str = "") -> FlowConfig:
     """Checks that the flow engine can run a workload, with links of ``rate`` and a seed; returns its options."""
@@ -532,7 +532,7 @@ def flow_workload(
     endpoint: str = "",
     terminals: Sequence[int] | None = None,
 ) -> tuple[FlowResult, NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Runs a workload, its tasks on the terminals that are listed, or else where a mapping says."""
+    """Runs a workload, its tasks on the terminals that are listed, or else where a mapping states."""
 
 def flow_replay(
     routing: Routing,
@@ -592,7 +592,7 @@ def router_costs(prices: str, most: int) -> list[float | None]:
     """
 
 def bytes_per_second(rate: str) -> float:
-    """Bytes a second that are written as in ``400Gb/s``."""
+    """Bytes per second that are written as in ``400Gb/s``."""
 
 def formats() -> list[FormatDescription]:
     """The file formats."""

@@ -128,7 +128,7 @@ def interruptible(task: Callable[[], Result], watching: Callable[[_core.CancelTo
 
     Args:
         task: What to do.
-        watching: Called some times a second with what says how far the engine is.
+        watching: Called some times a second with what reports how far the engine is.
 
     >>> interruptible(lambda: 6 * 7)
     42

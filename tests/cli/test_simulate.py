@@ -183,7 +183,7 @@ def test_packets_are_counted_by_the_routers_that_they_visit(spec):
 
 @pytest.mark.parametrize(("spec", "routing"), [("mesh:2", "dor"), ("torus:5", "duato"), ("hypercube:3", "duato")])
 def test_the_model_of_virtual_cut_through_takes_its_paper_s_times(topoloom, spec, routing):
-    """38 cycles a switch, 8 a link, 8 each to enter and to leave, 32 more for the tail: 46 H + 40."""
+    """38 cycles per switch, 8 per link, 8 each to enter and to leave, 32 more for the tail: 46 H + 40."""
     options = ["--model", "vct", "--routing", routing, "--traffic", "uniform:exclude-self", "--load", "0.002"]
     told = topoloom("simulate", spec, *options, "--warmup", "2000", "--measure", "60000", "--json").json()
     point = told["points"][0]

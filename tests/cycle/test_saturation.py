@@ -82,7 +82,7 @@ def test_only_the_loads_between_those_shown_are_measured_coarsely():
 
 
 def test_the_empty_network_is_measured_well_enough():
-    """Its latency on a mesh: 4 cycles for the terminals' links, 1 a router and 2 a link, over all pairs."""
+    """Its latency on a mesh: 4 cycles for the terminals' links, 1 per router and 2 per link, over all pairs."""
     for spec, hops in (("mesh:8x8", 1 + 2 * 2.625), ("mesh:16", 1 + (16 * 16 - 1) / (3 * 16))):
         latency = searched(spec, "dor", "uniform", measure=None).zero_load_latency
         assert latency == pytest.approx(4 + hops + 2 * (hops - 1), rel=0.04)
@@ -130,7 +130,7 @@ def test_a_load_past_the_bound_is_not_stable_however_it_is_measured(tmp_path):
 
 
 def test_bursts_are_searched_up_to_what_they_can_offer(tmp_path):
-    """Half of the time off: a packet of one flit a cycle while on offers 0.5, of four flits all that a link takes."""
+    """Half of the time off: a packet of one flit per cycle while on offers 0.5, of four flits all that a link takes."""
     bursts = {"injection": "on-off:alpha=0.1,beta=0.1", "warmup": 500, "measure": 5_000}
     network = Network("mesh:4x4")
     curve = network.saturation("dor", "neighbor", **bursts)

@@ -83,11 +83,11 @@ def test_rates_are_relative_and_the_load_is_their_mean(tmp_path, injection):
     assert point["active_terminals"] == 5  # terminal 4 is left out and has rate 1
     assert point["accepted"] == pytest.approx(0.2, rel=0.03)
     assert not point["saturated"]
-    # The mean of 1, 2, 3, 1 and 5 is 2.4: at load 0.6 the last one would have to send 1.25 flits a cycle.
+    # The mean of 1, 2, 3, 1 and 5 is 2.4: at load 0.6 the last one would have to send 1.25 flits per cycle.
     if injection == "bernoulli":
         assert simulate("mesh:2x3", "dor", "neighbor", 0.6, **options)["saturated"]
     else:
-        with pytest.raises(_core.TopoloomError, match=r"on-off.* cannot reach load 0\.6.*2\.500 packets a cycle"):
+        with pytest.raises(_core.TopoloomError, match=r"on-off.* cannot reach load 0\.6.*2\.500 packets per cycle"):
             simulate("mesh:2x3", "dor", "neighbor", 0.6, **options)
     only = tmp_path / "only.csv"
     only.write_text("".join(f"{terminal},0\n" for terminal in range(5)))

@@ -79,7 +79,7 @@ def test_packets_that_are_all_created_at_once_are_replayed(tmp_path):
 
 
 def test_what_is_told_of_a_trace(tmp_path):
-    """Two packets that nothing hinders: 4 cycles for the terminals' links, 1 a router, 2 a link, 1 a further flit."""
+    """Two packets that nothing hinders: 4 cycles for terminals' links, 1 per router, 2 per link, 1 per further flit."""
     point = replay("mesh:8", "dor", write(tmp_path, [(3, 0, 7, 1), (100, 6, 7, 4)]))
     latencies = [4 + 8 + 2 * 7, 4 + 2 + 2 + 3]
     assert point["latency_cycles"] == sum(latencies) / 2

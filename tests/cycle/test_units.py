@@ -24,7 +24,7 @@ def test_without_rates_nothing_is_said(topoloom):
 
 def test_tables_have_columns_for_them(topoloom):
     text = topoloom("simulate", SPEC, *RUN[:-1]).out
-    assert "loads in parts of 12.5 GB/s a terminal, latency in cycles of 2.56 ns" in text
+    assert "loads in parts of 12.5 GB/s per terminal, latency in cycles of 2.56 ns" in text
     header = text.splitlines()[2]
     assert header.index("accepted") < header.index("in GB/s") < header.index("latency") < header.index("in ns")
 

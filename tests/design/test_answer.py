@@ -52,7 +52,7 @@ def survivors(store):
 
 
 def measured(asked):
-    """Every candidate of a question: dollars a terminal, and what it accepts at full load under both traffics."""
+    """Every candidate of a question: dollars per terminal, and what it accepts at full load under both traffics."""
     window = windows_of(make_question(asked))[1]
     length = {"warmup": window.warmup, "measure": window.measure, "drain": 0}
     rows = {}
@@ -558,7 +558,7 @@ def test_bounds_stand_for_what_networks_carry_that_are_too_large(monkeypatch):
         ({"layout": "rck"}, "unknown preset 'rck' (did you mean 'rack'?)"),
         ({"prices": "nix"}, "unknown price list 'nix'"),
         ({"rate": "50G"}, "no price list has links of 50 Gb/s; there are lists of 25, 100, 200, 400, 800 Gb/s"),
-        ({"rate": "fast"}, "rate is 'fast'; it must be bits or bytes a second"),
+        ({"rate": "fast"}, "rate is 'fast'; it must be bits or bytes per second"),
         ({"rate": "400G", "prices": "edr-flex"}, "edr-flex has links of 100 Gb/s, but rate is 400G"),
         ({"radix": 200}, "the largest switch of the price list 400g has 128 ports"),
         ({"criteria": "lifetime-cost", "prices": "edr-flex"}, "the price list edr-flex has none"),

@@ -13,7 +13,7 @@ from harness.lengths import with_long
 from oracles import concurrent, fairness, graphs
 from topoloom import TopoloomError, _core, flows
 
-LINK = 10**9  # bytes a second at gbps=8
+LINK = 10**9  # bytes per second at gbps=8
 
 
 def shifted(terminals: int, by: int) -> list[tuple[int, int]]:

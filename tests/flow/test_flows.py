@@ -24,7 +24,7 @@ FIXED = {
     "nesttree:t=2,u=4,endpoints=32,upper=2x4": routes.nested,
     "nestghc:t=2,u=8,endpoints=64,upper=4x2": routes.nested,
 }
-LINK = 10**9  # bytes a second at gbps=8
+LINK = 10**9  # bytes per second at gbps=8
 
 
 class Known:

@@ -185,4 +185,4 @@ def test_options_of_graphs_mean_nothing_to_tables(topoloom: Callable[..., Any]) 
     for option in (["--links", "local=3"], ["--nodes", "a,b"]):
         told = topoloom("export", "mesh:2", "--routing", "dor", "--format", "lft", *option)
         assert told.status == 2
-        assert f"{option[0]} says something of a graph; forwarding tables have no place for it" in told.err
+        assert f"{option[0]} describes a graph; forwarding tables cannot store it" in told.err

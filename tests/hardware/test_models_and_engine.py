@@ -19,7 +19,7 @@ KNOTS = [1 << power for power in range(2, 26)]
 def machine():
     """V nodes with a rank on each processor, as the engine has one task on a terminal."""
     whole = read_machines(HARDWARE)["ABCI 2.0 V"]
-    two = whole.model_copy(update={"name": "two ranks a node", "ranks": 2})
+    two = whole.model_copy(update={"name": "two ranks per node", "ranks": 2})
     two._folder = whole._folder
     return two
 

@@ -187,8 +187,8 @@ def test_copper_up_to_a_length(topoloom):
 def test_cabinets_that_are_not_full_are_said(topoloom, command):
     rules = ["--layout", "cabinet=8,nodes=40"]
     outcome = topoloom(command, "mesh:9x7,p=3", *rules)
-    assert "mesh:9x7,p=3: 8 routers a cabinet do not divide 63 routers: the last of 8 cabinets holds 7" in outcome.err
-    assert "40 terminals a node-only cabinet do not divide 189 terminals: the last of 5 holds 29" in outcome.err
+    assert "mesh:9x7,p=3: 8 routers per cabinet do not divide 63 routers: the last of 8 cabinets holds 7" in outcome.err
+    assert "40 terminals per node-only cabinet do not divide 189 terminals: the last of 5 holds 29" in outcome.err
     told = topoloom(command, "mesh:9x7,p=3", *rules, "--json").json()[0]["layout_notes"]
     assert len(told) == 2
     assert "blocks of 4x4 do not divide the grid 9x7" in topoloom(command, "mesh:9x7", "--layout", "cabinet=4x4").err

@@ -104,7 +104,7 @@ def test_a_tree_by_hand():
 
 def test_nodes_for_which_there_is_no_room_run_over_into_the_next_rack():
     told = topoloom.network("hyperx:3,p=60").layout("rack:order=ids").to_dict()
-    # 61 units a router: 42, then 19 beside 23 of the next one, then 38 beside 4 of the last, then nodes alone.
+    # 61 units per router: 42, then 19 beside 23 of the next one, then 38 beside 4 of the last, then nodes alone.
     assert [(c["routers"], c["terminals"]) for c in told["cabinets"]] == [(1, 41), (1, 41), (1, 41), (0, 42), (0, 15)]
 
 

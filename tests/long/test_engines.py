@@ -4,7 +4,7 @@ Run as a program, ``python tests/long/test_engines.py docs/images/engines.svg``,
 workloads.
 
 Messages are large, so that what the flow engine leaves out, the time that a flit takes through routers, is small beside
-the time that links are busy. Terminals send and take in a flit a cycle in both engines.
+the time that links are busy. Terminals send and take in a flit per cycle in both engines.
 """
 
 import re

@@ -13,14 +13,14 @@ def optimal(spec: str, traffic: str = "uniform") -> dict:
 @pytest.mark.parametrize(
     ("spec", "load"),
     [
-        # Uniform traffic of p flits a router, N routers: the sum of distances over the channels.
+        # Uniform traffic of p flits per router, N routers: the sum of distances over the channels.
         ("torus:8", 8 / 8),
         ("torus:6,p=2", 2 * 6 / 8),
         ("torus:7", (7 - 1 / 7) / 8),
         ("torus:4x4,p=3", 3 * 4 / 8),
         ("hyperx:6", 1 / 6),
         ("hyperx:5,p=7", 7 / 5),
-        # Hypercubes: half of all dimensions to go, over as many channels a router.
+        # Hypercubes: half of all dimensions to go, over as many channels per router.
         ("torus:2x2x2,p=4", 4 / 2),
         ("hyperx:2x2x2x2,p=3", 3 / 2),
         ("mesh:2", 1 / 2),

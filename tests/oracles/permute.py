@@ -85,7 +85,7 @@ def cabinet_distance(edges, cabinet):
 
 
 def busiest(edges, terminals):
-    """Return the load of the busiest channel if each terminal sends a flit a cycle to all alike.
+    """Return the load of the busiest channel if each terminal sends a flit per cycle to all alike.
 
     Packets walk one by one, as probabilities: at each router a packet takes any link that leads nearer, all alike.
     """

@@ -823,7 +823,7 @@ def mean_hops(graph: Graph, paths: Paths) -> float:
 
 
 def loads(graph: Graph, paths: Paths, flows: Iterable[tuple[int, int, float]]) -> dict[tuple[int, int], float]:
-    """Expected flits a cycle on each (router, port), for flows (source router, destination router, flits a cycle)."""
+    """Expected flits per cycle on each (router, port), for flows (source, destination, flits per cycle)."""
     load: dict[tuple[int, int], float] = defaultdict(float)
     for src, dst, rate in flows:
         for p, path in paths(src, dst) if src != dst else []:

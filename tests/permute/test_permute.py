@@ -207,7 +207,7 @@ def test_cabinets_by_blocks_and_by_file(tmp_path):
 
 def test_a_cabinet_that_is_not_full_is_said():
     notes = topoloom.network("permuted:two-cab(torus:6x6),cabinet=16").notes
-    assert "16 routers a cabinet do not divide 36 routers: the last of 3 cabinets holds 4" in notes
+    assert "16 routers per cabinet do not divide 36 routers: the last of 3 cabinets holds 4" in notes
 
 
 def test_exchanges_that_would_disconnect_are_discarded_and_counted():

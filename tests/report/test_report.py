@@ -165,7 +165,7 @@ def test_floors_come_with_their_bills_and_the_first_one_is_open():
     compared = topoloom.compare(["mesh:3,p=2", "mesh:2x2"], load=0.1, warmup=50, measure=50, layout="cabinet=2")
     section = render_report(compared).partition('<section id="floors">')[2].partition("</section>")[0]
     assert re.findall(r"<details( open)?><summary><span", section) == [" open", ""]
-    assert "2 routers a cabinet do not divide 3 routers: the last of 2 cabinets holds 1" in section
+    assert "2 routers per cabinet do not divide 3 routers: the last of 2 cabinets holds 1" in section
     bills = re.findall(r"<tbody>(.*?)</tbody>", section, re.DOTALL)
     assert len(bills) == 2
     rows = [re.findall(r">([^<>]+)<", row) for row in re.findall(r"<tr>(.*?)</tr>", bills[0])]

@@ -85,7 +85,7 @@ def test_on_a_tree_the_source_fixes_the_way_up(spec):
 
 
 def test_fixed_ways_up_are_shared_out_evenly():
-    """k terminals a leaf, k ways up: uniform traffic loads all links up alike, as random ways do in the mean."""
+    """k terminals per leaf, k ways up: uniform traffic loads all links up alike, as random ways do in the mean."""
     network = _core.Network("fattree:k=4,levels=3")
     loads = {(router, port): load for router, port, load in channel_loads(network, "updown", "uniform")}
     drawn = {(router, port): load for router, port, load in channel_loads(network, "nca", "uniform")}

@@ -66,7 +66,7 @@ def test_the_adaptive_variant_escapes_by_ts_dor(sides):
 
 
 def loads(spec: str, routing: str) -> dict[str, list[float]]:
-    """The load of each channel, by the class of its link, if every terminal sends a flit a cycle to any other."""
+    """The load of each channel, by the class of its link, if every terminal sends a flit per cycle to any other."""
     network = _core.Network(spec)
     kinds = {}
     for a, port_a, b, port_b, kind in network.edges():
@@ -178,7 +178,7 @@ def test_without_even_sizes_no_rule_for_ties_is_needed():
         ("twin-torus:3x4x3", "ts-dor:ties=none", "dimension 1 of twin-torus:3x4x3 has an even size"),
         ("twin-torus:3x4x3", "ts-dor:ties=sources", "did you mean 'source'"),
         ("torus:4x4", "ts-dor", "torus:4x4 does not offer the routing 'ts-dor'"),
-        ("mesh:4x4", "dor:ties=plus", "only a torus has two ways round"),
+        ("mesh:4x4", "dor:ties=plus", "only a torus has two directions round"),
         ("torus:4x4", "dor:ties=plus,dateline=off", "ties and vc go with a dateline"),
     ],
 )

@@ -563,12 +563,12 @@ def test_a_flex_says_what_does_not_hold(spec, words):
 
 
 def test_dragonflies_with_fewer_links_between_groups_than_their_ports_allow():
-    """32 global ports a group, 8 of them a pair of groups; with links=N only N, and all other ports without a link."""
+    """32 global ports per group, 8 of them per pair of groups; with links=N only N, and all other ports unused."""
     for links in (1, 3, 8):
         network = topoloom.network(f"dragonfly:a=8,h=4,g=5,links={links}")
         pairs = Counter(tuple(sorted((a // 8, b // 8))) for a, _, b, _, _ in network.edges() if a // 8 != b // 8)
         assert pairs == {(i, j): links for i in range(5) for j in range(i + 1, 5)}
-    with pytest.raises(topoloom.TopoloomError, match="links is 9; 32 global ports a group allow at most 8 between"):
+    with pytest.raises(topoloom.TopoloomError, match="links is 9; 32 global ports per group allow at most 8 between"):
         topoloom.network("dragonfly:a=8,h=4,g=5,links=9")
     two = topoloom.network("dragonfly:a=2,h=2,g=2,links=4")
     assert sum(a // 2 != b // 2 for a, _, b, _, _ in two.edges()) == 4, "all ports join the only pair"

@@ -10,7 +10,7 @@ from topoloom import _core, network
 
 
 def busiest(graph: graphs.Graph, paths: routes.Paths, found: list[patterns.Chances]) -> float:
-    """Flits a cycle on the busiest channel between routers, at full load."""
+    """Flits per cycle on the busiest channel between routers, at full load."""
     homes = graph.homes
     flows = [(homes[src], homes[dst], p) for src, each in enumerate(found) for dst, p in each.items()]
     return max(routes.loads(graph, paths, flows).values())

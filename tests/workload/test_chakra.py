@@ -86,12 +86,12 @@ def test_nodes_compute_one_at_a_time_and_operations_need_a_speed(tmp_path: Path)
     assert makespan(app) == pytest.approx(150e-6 + barrier)
     assert makespan(f"{app},tflops=30") == pytest.approx(250e-6 + barrier)
     (note,) = Application(app, 2).notes
-    assert "2 nodes say operations and no time" in note
+    assert "2 nodes give operations and no time" in note
 
 
 def test_traces_run_flit_by_flit(tmp_path: Path) -> None:
     app = four(tmp_path)
-    # A terminal sends a flit a cycle there, to whomever.
+    # A terminal sends a flit per cycle there, to whomever.
     assert makespan(app, engine="cycle") == pytest.approx(makespan(app, flow_engine="injection=1"), rel=0.01)
 
 

@@ -7,7 +7,7 @@ import pytest
 import topoloom
 from topoloom import TopoloomError
 
-RATE = 5e10  # bytes a second of a link, unless a run says otherwise
+RATE = 5e10  # bytes per second of a link, unless a run says otherwise
 L, O, G = 2e-6, 3e-7, 5e-7  # noqa: E741 - the names that the papers have
 
 

@@ -8,7 +8,7 @@ import topoloom as package
 from topoloom import TopoloomError
 
 NETWORK = "hyperx:8"
-# Bytes a second of the default rate, 400 Gb/s.
+# Bytes per second of the default rate, 400 Gb/s.
 RATE = 50e9
 
 

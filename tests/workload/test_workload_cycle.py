@@ -75,7 +75,7 @@ def test_messages_are_sent_as_soon_as_what_they_wait_for_has_arrived(app: str, m
     if not any(op[0] == "compute" for program in programs for op in program):
         assert told["makespan_cycles"] == max(ends) + 1
     assert told["makespan_s"] == pytest.approx(told["makespan_cycles"] * CYCLE_S)
-    # A flit a cycle from every terminal, and a flit a cycle to each.
+    # A flit per cycle from every terminal, and a flit per cycle to each.
     for message, ready, arrived in cycles:
         assert arrived - ready >= -(-int(application.messages()[message]["bytes"]) // 64)
 

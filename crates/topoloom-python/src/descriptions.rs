@@ -1,4 +1,4 @@
-//! What lists say of topologies, routings, traffic patterns and all else that has a name.
+//! What lists state about topologies, routings, traffic patterns and all else that has a name.
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -355,7 +355,7 @@ pub struct RouterDescription {
 }
 
 impl RouterDescription {
-    /// What lists say of a model.
+    /// What lists state about a model.
     pub fn new(model: &RouterInfo) -> topoloom::Result<Self> {
         let RouterInfo { name, summary, source, cycle_ns, .. } = *model;
         let (usual, own) = (json!(Config::default()), json!(Config::of(name)?));

@@ -46,7 +46,7 @@ pub fn flow_keys() -> Vec<(&'static str, &'static str)> {
     flow::FLOW_KEYS.iter().map(|key| (key.name, key.doc)).collect()
 }
 
-/// The rates, in bytes a second, of flows that are all under way.
+/// The rates, in bytes per second, of flows that are all under way.
 #[pyfunction]
 pub fn flow_rates<'py>(
     py: Python<'py>,
@@ -129,7 +129,7 @@ pub fn flow_replay(
     cancel.run(py, run).map(Record::from)
 }
 
-/// Runs a workload, its tasks on the terminals that are listed, or else where a mapping says.
+/// Runs a workload, its tasks on the terminals that are listed, or else where a mapping states.
 #[pyfunction]
 #[pyo3(signature = (routing, workload, mapping, config, rate, seed, cancel, endpoint="", terminals=None))]
 #[allow(clippy::too_many_arguments)]

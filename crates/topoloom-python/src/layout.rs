@@ -134,7 +134,7 @@ pub fn layout_assumptions(rules: &str) -> PyResult<String> {
     raise(Rules::parse(rules)).map(|rules| rules.assumptions())
 }
 
-/// What a layout without `cabinet=metis:N` has no need of: N, if the rules say that.
+/// What a layout without `cabinet=metis:N` has no need of: N, if the rules state that.
 #[pyfunction]
 pub fn metis_cabinet(rules: &str) -> PyResult<Option<u32>> {
     raise(Rules::parse(rules)).map(|rules| rules.cabinet.metis())

@@ -227,12 +227,12 @@ pub fn router_costs(prices: &str, most: usize) -> PyResult<Vec<Option<f64>>> {
     Ok((0..=most).map(|ports| list.router(ports, 2).ok().map(|bought| bought.usd)).collect())
 }
 
-/// Bytes a second that are written as in `400Gb/s`.
+/// Bytes per second that are written as in `400Gb/s`.
 #[pyfunction]
 pub fn bytes_per_second(rate: &str) -> PyResult<f64> {
     let found = topoloom::catalogue::values::rate(rate);
     raise(found.ok_or_else(|| {
-        let wanted = "it must be bits or bytes a second, as in 400Gb/s or 50GB/s";
+        let wanted = "it must be bits or bytes per second, as in 400Gb/s or 50GB/s";
         topoloom::Error::Config(format!("rate is '{rate}'; {wanted}"))
     }))
 }

@@ -29,7 +29,7 @@ type MetisArray<'py> = Bound<'py, PyArray1<i32>>;
 type GraphWire = (Option<f64>, Option<f64>, Option<f64>);
 /// Name, terminals, kind, the links of its terminals.
 type GraphNode = (String, Option<u64>, Option<String>, GraphWire);
-/// The places of two nodes, class, latency, ports, rate and delay and length.
+/// The positions of two nodes, class, latency, ports, rate and delay and length.
 type GraphLink = (u32, u32, Option<String>, Option<u32>, Option<(u32, u32)>, GraphWire);
 
 fn wire((gbps, latency_ns, length_m): GraphWire) -> Wire {
@@ -64,7 +64,7 @@ impl Network {
 
     /// A network from a graph that a program has: nodes as (name, terminals, kind, wire of its terminals), links as
     /// (place of one end, of the other, class, latency, ports, wire), where a wire is (Gb/s, nanoseconds, metres);
-    /// `written_as` is the spec that the graph says it is. Its spec is `family:label,sha256=…`.
+    /// `written_as` is the spec that the graph claims to be. Its spec is `family:label,sha256=…`.
     #[staticmethod]
     #[allow(clippy::too_many_arguments)]
     fn from_graph(
@@ -283,7 +283,7 @@ impl Network {
         try_compute(py, write)
     }
 
-    /// A sentence on what a file of a format cannot say of the family, if it cannot.
+    /// A sentence on what a file of a format cannot state about the family, if it cannot.
     fn unwritten(&self, form: &str) -> PyResult<Option<String>> {
         Ok(formats::unwritten(&self.network, raise(formats::named(form, Use::Writing))?))
     }

@@ -68,7 +68,7 @@ impl Routing {
         self.named.classes()
     }
 
-    /// The VCs that it is given unless an option says how many.
+    /// The VCs that it is given unless an option states how many.
     #[getter]
     fn vcs(&self) -> u32 {
         self.named.vcs()

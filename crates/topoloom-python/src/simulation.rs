@@ -45,7 +45,7 @@ impl Simulation {
         Ok(self.simulate(py, load, cancel, seed)?.map(Record::from))
     }
 
-    /// The same, with the flits a cycle on each channel between routers: two channels a link, in the order of
+    /// The same, with the flits per cycle on each channel between routers: two channels per link, in the order of
     /// `Network.edges`, from its first router to its second and back.
     #[pyo3(signature = (load, cancel, seed=None))]
     #[allow(clippy::type_complexity)]

@@ -77,7 +77,7 @@ impl Traffic {
         })
     }
 
-    /// Flits a cycle from router s to router d, at s * routers + d, if every active terminal offers one; and the
+    /// Flits per cycle from router s to router d, at s * routers + d, if every active terminal offers one; and the
     /// largest load of a terminal's link.
     fn router_demands<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyArray1<f64>>, f64)> {
         let demands = try_compute(py, || traffic::router_demands(self.on(), &self.traffic));

@@ -20,7 +20,7 @@ use crate::watch::CancelToken;
 #[pyclass(frozen, module = "topoloom._core")]
 pub struct Workload(pub Arc<workload::Workload>);
 
-/// A workload so many times smaller, and with noise.
+/// A workload this many times smaller, and with noise.
 fn changed(workload: workload::Workload, changes: Option<&(u32, String)>) -> topoloom::Result<workload::Workload> {
     let Some((scale, noise)) = changes else { return Ok(workload) };
     let scaled = workload.scaled(*scale);
@@ -53,7 +53,7 @@ impl Workload {
     }
 
     /// The application that `spec` names, for at most `room` tasks on a network, or as many as that has room for; its
-    /// links have this rate unless they have rates of their own. It may be so many times smaller, and have noise.
+    /// links have this rate unless they have rates of their own. It may be this many times smaller, and have noise.
     #[staticmethod]
     #[pyo3(signature = (spec, network, room=None, rate=None, calls=None, changes=None))]
     #[allow(clippy::too_many_arguments)]
@@ -87,7 +87,7 @@ impl Workload {
     }
 
     /// What each message of a collective carries: whether its receiver combines it with what it has, and spans of the
-    /// buffer as (first byte, bytes). None if that was not recorded, or no message says.
+    /// buffer as (first byte, bytes). None if that was not recorded, or no message gives it.
     #[allow(clippy::type_complexity)]
     fn carried(&self) -> Option<Vec<(bool, Vec<(u64, u64)>)>> {
         let spans = |message: u32| {
@@ -341,7 +341,7 @@ impl Job {
 /// The request of a job: its name, the number of terminals, and which ones, if given.
 type Demand = (String, u32, Option<Vec<u32>>);
 
-/// The terminals of each job as an allocator says, and how many others have.
+/// The terminals of each job as an allocator states, and how many others have.
 #[pyfunction]
 pub fn allocate(
     py: Python<'_>,

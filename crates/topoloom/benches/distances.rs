@@ -13,7 +13,7 @@ use topoloom::rng::Rng;
 struct Plain;
 impl Structure for Plain {}
 
-/// Random cycles through all routers, two links a router each.
+/// Random cycles through all routers, two links per router each.
 fn random(routers: u32, degree: u32) -> Network {
     let mut builder = NetworkBuilder::new(routers).terminals_everywhere(1);
     let mut order: Vec<u32> = (0..routers).collect();

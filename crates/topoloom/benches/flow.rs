@@ -14,16 +14,16 @@ use topoloom::topology;
 use topoloom::watch::NoControl;
 use topoloom::workload::{self, Mapping, Message};
 
-/// Name, network, routing, flows a terminal (one: a permutation), options, the peer and its CPU seconds.
+/// Name, network, routing, flows per terminal (one: a permutation), options, the peer and its CPU seconds.
 type Flows = (&'static str, &'static str, &'static str, u32, &'static str, &'static str);
 
 const FLOWS: &[Flows] = &[
     ("permutation, torus 16^3", "torus:16x16x16", "dor", 1, "", "SimGrid 3.32: stopped after 60 s"),
-    ("8 a host, 1,024 fat tree", "xgft:down=16x8x8,up=16x8", "updown", 8, "", "SimGrid 3.32: stopped after 60 s"),
+    ("8 per host, 1,024 fat tree", "xgft:down=16x8x8,up=16x8", "updown", 8, "", "SimGrid 3.32: stopped after 60 s"),
     ("permutation, 16,384 fat tree", "xgft:down=32x32x16,up=32x32", "updown", 1, "", "SimGrid 3.32: 6.9 s"),
     ("permutation, 16,512 dragonfly", "dragonfly:a=16,h=8,p=8", "min", 1, "", "SimGrid 3.32, 4,096: 12.2 s"),
-    ("10 a node, torus 20^3, share", "torus:20x20x20", "dor", 10, "model=share", "INRFlow 0.4.1: 6.3 s"),
-    ("10 a node, torus 20^3, 2 %", "torus:20x20x20", "dor", 10, "coalesce=0.02", "INRFlow 0.4.1: 6.3 s"),
+    ("10 per node, torus 20^3, share", "torus:20x20x20", "dor", 10, "model=share", "INRFlow 0.4.1: 6.3 s"),
+    ("10 per node, torus 20^3, 2 %", "torus:20x20x20", "dor", 10, "coalesce=0.02", "INRFlow 0.4.1: 6.3 s"),
 ];
 
 /// Network, routing, application, the peer.

@@ -1,6 +1,6 @@
 """Runs SimGrid (Debian's python3-simgrid) beside the flow engine: python3 flow_simgrid.py torus|fattree|fattree-16384 [FLOWS].
 
-Flows of unequal sizes begin together: a random permutation, or so many random ones a host. Bandwidth model CM02 without
+Flows of unequal sizes begin together: a random permutation, or this many random ones a host. Bandwidth model CM02 without
 cross-traffic and TCP's window, links of 1.25 GB/s in each direction.
 """
 

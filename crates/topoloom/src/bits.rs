@@ -1,6 +1,6 @@
 //! Sets as the bits of words.
 
-/// The places of the bits of a word that are set, from the lowest up.
+/// The positions of the bits of a word that are set, from the lowest up.
 #[inline]
 pub(crate) fn bits(mut word: u64) -> impl Iterator<Item = u32> {
     std::iter::from_fn(move || {

@@ -330,7 +330,7 @@ fn component_sizes(network: &Network, graph: &Graph) -> Vec<u32> {
     sizes
 }
 
-/// Ordered pairs of vertices that a path joins, by distance in links, from 0 on: of a graph of so many vertices whose
+/// Ordered pairs of vertices that a path joins, by distance in links, from 0 on: of a graph of this many vertices whose
 /// neighbours `list` appends, in any order.
 pub fn histogram(vertices: usize, list: impl Fn(u32, &mut Vec<u32>)) -> Vec<u64> {
     let stage = watch::stage(STAGE, vertices as u64);

@@ -1,4 +1,4 @@
-//! The one error type of the engine: every variant is a sentence that says what, where and what is allowed.
+//! The one error type of the engine: every variant is a sentence that states what, where and what is allowed.
 
 use std::borrow::Cow;
 use std::fmt::Display;

@@ -61,7 +61,7 @@ impl Kind {
 
 /// The number that a fraction of `count` means: the nearest, halves up.
 pub fn failures(fraction: f64, count: usize) -> usize {
-    // A little more, so that a half is up although 0.35, say, is a little less in binary.
+    // A little more, so that a half is up although 0.35, for example, is a little less in binary.
     ((fraction * count as f64 + 0.5 + 1e-9).floor() as usize).min(count)
 }
 

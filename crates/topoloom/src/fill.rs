@@ -32,10 +32,10 @@ where
         }
         let mut values = part(index);
         for place in own {
-            place.write(values.next().expect("a part is as long as its size says"));
+            place.write(values.next().expect("a part is as long as its size"));
         }
     });
-    // SAFETY: every place of every part has been written, and the parts make up the first `total` places.
+    // SAFETY: every place of every part has been written, and the parts make up the first `total` positions.
     unsafe { all.set_len(total) };
     all
 }
@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "a part is as long as its size says")]
+    #[should_panic(expected = "a part is as long as its size")]
     fn a_part_that_is_too_short_is_noticed() {
         filled(&[2], |_| std::iter::once(1));
     }

@@ -1,5 +1,5 @@
 //! Files that users name. Everything that reads one does it here, so that a test can compare what was read with what
-//! names say beforehand (see [`crate::names`]).
+//! names state beforehand (see [`crate::names`]).
 
 use std::fs::{self, File};
 use std::io::Read;

@@ -12,13 +12,13 @@ pub const MAX_VCS: u32 = 64;
 pub const USUAL_VCS: u32 = 4;
 /// The longest fixed-length run, in cycles.
 pub const MAX_CYCLES: u64 = 50_000_000;
-/// The most ports of a router of cards (`extoll`): their masks of ports have so many bits.
+/// The most ports of a router of cards (`extoll`): their masks of ports have this many bits.
 pub const CARD_PORTS: u64 = 64;
 
-/// Checks a number of VCs a port.
+/// Checks a number of VCs per port.
 ///
 /// # Errors
-/// [`Error::Config`] says what is allowed.
+/// [`Error::Config`] reports what is allowed.
 pub fn check_vcs(vcs: u32) -> Result<()> {
     within("vcs", vcs.into(), 1, MAX_VCS.into())
 }
@@ -26,7 +26,7 @@ pub fn check_vcs(vcs: u32) -> Result<()> {
 /// Checks that an option is in its range.
 ///
 /// # Errors
-/// [`Error::Config`] says what is allowed.
+/// [`Error::Config`] reports what is allowed.
 pub fn within(name: &str, value: u64, least: u64, most: u64) -> Result<()> {
     if (least..=most).contains(&value) {
         return Ok(());
@@ -46,7 +46,7 @@ thread_local! {
     static MOST_PORTS: Cell<u128> = const { Cell::new(u128::MAX) };
 }
 
-/// Lets networks be built with so many ports at most: what only has to equal something need not be larger.
+/// Lets networks be built with this many ports at most: what only has to equal something need not be larger.
 pub(crate) fn at_most<T>(ports: u128, build: impl FnOnce() -> T) -> T {
     let before = MOST_PORTS.replace(ports);
     let built = build();
@@ -57,7 +57,7 @@ pub(crate) fn at_most<T>(ports: u128, build: impl FnOnce() -> T) -> T {
 /// Rejects, before anything is allocated, a network that ids cannot name or memory cannot hold.
 ///
 /// # Errors
-/// [`Error::TooLarge`] says what it would need.
+/// [`Error::TooLarge`] reports what it would need.
 pub fn guard_size(spec: &str, routers: u128, terminals: u128, links: u128) -> Result<()> {
     /// Bytes that a port costs while the network is built.
     const PORT: u128 = 48;

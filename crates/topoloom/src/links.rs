@@ -31,7 +31,7 @@ pub struct Latencies {
     /// Of links between routers of different cabinets, whatever their class; None for their class's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub between: Option<u32>,
-    /// Which routers share a cabinet, as a layout's `cabinet` says; None for the default layout's.
+    /// Which routers share a cabinet, as a layout's `cabinet` states; None for the default layout's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cabinet: Option<CabinetRule>,
 }
@@ -81,10 +81,10 @@ impl Latencies {
     }
 }
 
-/// Bytes of a flit, unless a run says otherwise.
+/// Bytes of a flit, unless a run states otherwise.
 pub const FLIT_BYTES: u32 = 64;
 
-/// Nanoseconds of a cycle of the cycle engine, in which a flit of so many bytes goes at [`Network::clock_gbps`], where
+/// Nanoseconds of a cycle of the cycle engine, in which a flit of this many bytes goes at [`Network::clock_gbps`], where
 /// links have rates.
 pub fn cycle_ns(network: &Network, flit_bytes: u32) -> Option<f64> {
     network.clock_gbps().map(|gbps| f64::from(flit_bytes) * 8.0 / gbps)

@@ -63,7 +63,7 @@ fn of_process(root: &Path, limit: impl Fn(Limit) -> Option<u128>) -> Option<u128
     Limit::ALL.into_iter().filter_map(left).min()
 }
 
-/// An empty vector with room for so many. It is to be on large pages if it is read all over: the processor knows where
+/// An empty vector with room for this many. It is to be on large pages if it is read all over: the processor knows where
 /// only some thousand pages are.
 pub(crate) fn on_large_pages<T>(room: usize) -> Vec<T> {
     let vector = Vec::with_capacity(room);

@@ -215,7 +215,7 @@ pub trait Structure: Any + Send + Sync + fmt::Debug {
         HostParts::default()
     }
 
-    /// The hosts that its terminals are parts of, so many after the other.
+    /// The hosts that its terminals are parts of, this many after the other.
     fn hosts(&self) -> Option<Hosts> {
         None
     }
@@ -643,13 +643,13 @@ impl Network {
         Self { terminal_wires: true, ..self }
     }
 
-    /// What the network says of the link at `port`: its rate, delay and length.
+    /// What the network states about the link at `port`: its rate, delay and length.
     #[inline]
     pub fn wire(&self, port: PortId) -> Wire {
         self.wires.of(port)
     }
 
-    /// True if the network says anything of a link by itself.
+    /// True if the network states anything of a link by itself.
     pub fn has_wires(&self) -> bool {
         !self.wires.are_unsaid()
     }
@@ -996,13 +996,13 @@ impl NetworkBuilder {
         self.links.push(NewLink { ends: [a.0, b.0], ranks: [a.1, b.1], class, latency: latency.unwrap_or(0) });
     }
 
-    /// Says what the link that was added last is.
+    /// States what the link that was added last is.
     pub fn wire(&mut self, wire: Wire) {
         self.wires.resize(self.links.len() - 1, Wire::UNSAID);
         self.wires.push(wire);
     }
 
-    /// Says what the link of the terminal that was added last is.
+    /// States what the link of the terminal that was added last is.
     pub fn terminal_wire(&mut self, wire: Wire) {
         self.terminal_wires.resize(self.terminals.len() - 1, Wire::UNSAID);
         self.terminal_wires.push(wire);

@@ -40,7 +40,7 @@ pub fn share(successes: usize, trials: usize) -> [f64; 2] {
     [if successes == 0 { 0.0 } else { center - half }, if successes == trials { 1.0 } else { center + half }]
 }
 
-/// The places, in ascending samples, of the two between which the median of what they were drawn from lies in at least
+/// The positions, in ascending samples, of the two between which the median of what they were drawn from lies in at least
 /// 95 of 100 cases, whatever its distribution; the outermost samples where there are too few for that (below 6).
 pub fn median_places(samples: usize) -> [usize; 2] {
     // Below the median lies a binomial number of samples: leave out at either end while the tail is at most 2.5 %.

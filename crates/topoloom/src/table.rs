@@ -57,7 +57,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// A sentence on comments that could have been rows of so many fields: a name may begin with `#`.
+    /// A sentence on comments that could have been rows of this many fields: a name may begin with `#`.
     pub fn note(&self, fields: usize) -> Option<String> {
         let likely: Vec<usize> =
             self.comments.iter().filter(|(_, commas)| commas + 1 >= fields).map(|&(line, _)| line).collect();

@@ -7,7 +7,7 @@ use std::thread::{Builder, Scope, ScopedJoinHandle, available_parallelism};
 use crate::error::{Error, Result};
 use crate::memory;
 
-/// Starts the threads that computations share, unless they have been: one a processor, or `RAYON_NUM_THREADS`. Where
+/// Starts the threads that computations share, unless they have been: one per processor, or `RAYON_NUM_THREADS`. Where
 /// the system gives fewer, half of those: the computations themselves need memory, too. Left to itself rayon starts its
 /// threads at their first use, and panics if one is rejected.
 ///
@@ -64,7 +64,7 @@ fn wanted() -> usize {
     named.unwrap_or_else(processors)
 }
 
-/// How many of so many threads the system lets live at a time.
+/// How many of this many threads the system lets live at a time.
 fn granted(wanted: usize) -> usize {
     let (keep, wait) = channel::<()>();
     let wait = Mutex::new(wait);

@@ -18,7 +18,7 @@ pub trait Control: Sync {
     /// Called some times a second with the cycles simulated so far.
     fn progress(&self, _cycles: u64) {}
 
-    /// Called when the system has rejected threads: the run continues with so many.
+    /// Called when the system has rejected threads: the run continues with this many.
     fn fewer_threads(&self, _threads: u32) {}
 }
 
@@ -161,7 +161,7 @@ impl Stage {
         Self { watch: self.watch.clone(), around: None, counts: false }
     }
 
-    /// So many steps are done; none where a long step is only to be cancelled within.
+    /// This many steps are done; none where a long step is only to be cancelled within.
     pub fn steps(&self, count: u64) {
         let Some(watch) = &self.watch else { return };
         if count > 0 && self.counts {

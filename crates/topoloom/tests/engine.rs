@@ -27,7 +27,7 @@ fn channels(network: &Network, utilisation: &[f64]) -> Vec<(u32, u32, f64)> {
 }
 
 /// Uniform traffic on a k x k mesh in dimension order: between the places i and i + 1 of any line go
-/// load * (i + 1) (k - 1 - i) / k flits a cycle, either way.
+/// load * (i + 1) (k - 1 - i) / k flits per cycle, either way.
 #[test]
 fn every_link_of_a_mesh_carries_what_it_must() {
     let (k, load) = (5, 0.3);
@@ -71,7 +71,7 @@ fn links_carry_hops() {
         let point = simulate(&network, routing, "uniform", 0.2, &fixed(1_000, 20_000), &NoControl).expect("a run");
         let crossed: f64 = point.link_utilisation.iter().sum();
         let visited = point.accepted * network.num_terminals() as f64 * point.hops.expect("packets arrived");
-        assert!((crossed / visited - 1.0).abs() < 0.005, "{spec}: {crossed} flits a cycle for {visited} visits");
+        assert!((crossed / visited - 1.0).abs() < 0.005, "{spec}: {crossed} flits per cycle for {visited} visits");
     }
 }
 

@@ -347,7 +347,7 @@ proptest! {
 }
 
 /// The engine's routings are safe where they are offered. A routing built for another wiring is not, and shows that a
-/// proof can fail: on the ring 0-1-2-3 what was made for the square 0-1-3-2 goes round and round.
+/// proof can fail: on the ring 0-1-2-3 what was made for the square 0-1-3-2 has a cycle.
 #[test]
 fn a_routing_made_for_another_wiring_is_refused() {
     let ring = topology::build("torus:4").expect("a ring");
@@ -371,7 +371,7 @@ fn check_circle(network: &Network, proof: &verify::Proof) {
     }
 }
 
-/// The places of every buffer of [`Busy`] routers.
+/// The slots of every buffer of [`Busy`] routers.
 const BUFFER: u32 = 100;
 
 /// One output is occupied in one way, all others in another.

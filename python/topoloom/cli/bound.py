@@ -40,7 +40,7 @@ def _print(told: dict[str, Any]) -> None:
     print(f"saturation load       ≤ {told['saturation_bound']:.4f} flits per active terminal per cycle")
     print(f"  by                  {RESTS_ON[told['saturation_bound_is']]}")
     if "max_channel_load" in told:
-        print(f"largest channel load  {told['max_channel_load']:.4f} flits a cycle if each terminal offers one")
+        print(f"largest channel load  {told['max_channel_load']:.4f} flits per cycle if each terminal offers one")
         print(f"largest of terminals' {told['max_terminal_load']:.4f}")
     if told.get("mean_channel_load") is not None:
         print(f"mean channel load     {told['mean_channel_load']:.4f} over {counted(told['channels'], 'channel')}")

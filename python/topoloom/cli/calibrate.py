@@ -58,7 +58,7 @@ def calibrate(
     check_writable(predictions, PREDICTIONS, force=force)
     counts = None if nodes is None else _counts(nodes)
     if counts is not None and predictions is None:
-        raise TopoloomError("--nodes says what to predict; give --predictions FILE.csv too, or leave it out")
+        raise TopoloomError("--nodes sets what to predict; give --predictions FILE.csv too, or leave it out")
     here = folder or papers_folder() / "hardware"
     found = watched(lambda: calibrate_folder(here, engine), f"{here}: calibration")
     if out is not None:

@@ -101,7 +101,7 @@ def _call(arguments: list[str]) -> object:
 
 @contextmanager
 def _said_warnings() -> Iterator[None]:
-    """Say our own warnings on stderr in a line, once each."""
+    """Print our own warnings on stderr in a line, once each."""
     with warnings.catch_warnings():
         show = warnings.showwarning
 
@@ -132,7 +132,7 @@ def _check_text(arguments: Sequence[str]) -> None:
 
 
 def _failure(error: BaseException) -> int:
-    """Say what went wrong: a mistake of the user's, or of ours."""
+    """Report what went wrong: a mistake of the user's, or of ours."""
     if isinstance(error, BrokenPipeError):
         streams.abandon_output()
         return status.BROKEN_PIPE

@@ -32,13 +32,13 @@ TOLD_EVERY_S = 60.0
 
 
 class _Teller:
-    """Says which stage begins, and shows how far it is."""
+    """Reports which stage begins, and shows how far it is."""
 
     def __init__(self, display: ProgressDisplay) -> None:
         self._display = display
 
     def stage(self, name: str, count: int) -> None:
-        """Say that a stage begins."""
+        """Report that a stage begins."""
         say(f"{name}: {counted(count, 'network')}")
 
     def progress(self, progress: Progress) -> None:
@@ -180,7 +180,7 @@ def _print_answer(found: Answer) -> None:
         print_sentence(found.passed_over)
     for turn in found.sensitivity:
         which = ", ".join(own.title for own in turn.recommended if own.title in turn.changed)
-        cheapest = f"cheapest is {turn.recommended[0].spec} (${turn.costs[turn.recommended[0].spec]:,.0f} a terminal)"
+        cheapest = f"cheapest is {turn.recommended[0].spec} (${turn.costs[turn.recommended[0].spec]:,.0f} per terminal)"
         print(
             f"Optics at {turn.factor:g} times the price: {cheapest}; {f'another: {which}' if which else 'all the same'}"
         )

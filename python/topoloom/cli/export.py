@@ -61,7 +61,7 @@ def export(
     if routing is not None:
         for name, given in (("links", links), ("nodes", nodes)):
             if given is not None:
-                raise TopoloomError(f"--{name} says something of a graph; forwarding tables have no place for it")
+                raise TopoloomError(f"--{name} describes a graph; forwarding tables cannot store it")
         lost = _write_tables(spec, routing, format_, out, force=force)
     else:
         lost = _write_graph(spec, format_, out, link_options(links).get("links"), nodes, force=force)
@@ -118,7 +118,7 @@ def _write_tables(spec: str, routing: str, format_: str | None, out: Path | None
     classes = watched(lambda: network.verify(routing), f"{network.spec}: proof of {routing}")["vcs_needed"]
     if classes == 1:
         return []
-    return [f"{network.spec}: forwarding tables have no place for the {classes} VC classes of {routing}"]
+    return [f"{network.spec}: forwarding tables cannot store the {classes} VC classes of {routing}"]
 
 
 def _hostnames(text: str, most: int) -> list[str]:

@@ -79,7 +79,7 @@ def _where(given: dict[str, Any]) -> Execution:
         name for name, value in (("scheduler", scheduler), ("cluster", system), ("share", share)) if value is not None
     ]
     if len(chosen) > 1:
-        raise TopoloomError(f"--{chosen[0]} and --{chosen[1]} are two places to run points; give one of them")
+        raise TopoloomError(f"--{chosen[0]} and --{chosen[1]} both run the points; give one of them")
     if system is None and given:
         names = "|".join(SYSTEMS)
         raise TopoloomError(f"--{next(iter(given))} belongs to jobs; give --cluster {names} or --script FILE too")

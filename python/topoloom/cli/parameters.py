@@ -37,7 +37,7 @@ LayoutRules = Annotated[
     typer.Option(
         "--layout",
         metavar="NAME[:KEY=VALUE,…]",
-        help="Racks and their places: rack, the same for every family (the default); family, the family's own "
+        help="Racks and their positions: rack, the same for every family (the default); family, the family's own "
         "packaging; or others, see: topoloom list layouts.",
         autocompletion=completion.layouts,
     ),

@@ -74,7 +74,7 @@ def permute(
 
 
 def _lowered(losses: list[str], keep: str | None, *, refused: bool) -> str:
-    """Say what a permutation lowers, and what can be done about it."""
+    """Report what a permutation lowers, and what can be done about it."""
     told = f"the permutation lowers bandwidth: {', '.join(losses)}"
     if not refused:
         return told

@@ -54,12 +54,12 @@ class PointTable:
         print(f"{curve.spec}  routing {curve.routing}  traffic {curve.traffic}  seed {curve.config['seed']}")
         of_ns = "" if units.cycle_ns is None else f" of {units.cycle_ns:.4g} ns"
         full = units.gigabytes(1.0)
-        loads_in = "flits per active terminal per cycle" if full is None else f"parts of {full:.4g} GB/s a terminal"
+        loads_in = "flits per active terminal per cycle" if full is None else f"parts of {full:.4g} GB/s per terminal"
         print(f"loads in {loads_in}, latency in cycles{of_ns}")
         print("".join(f"{name:>{width}}" for name, width, _ in self._columns), flush=True)
 
     def _insert(self, after: str, name: str, decimals: int, key: str) -> None:
-        """Add a column of what points say besides, behind another."""
+        """Add a column of further values of points, after another."""
         place = next(place for place, column in enumerate(self._columns) if column[0] == after) + 1
         self._columns.insert(place, (name, 9, lambda point: _number((point.model_extra or {}).get(key), decimals)))
 

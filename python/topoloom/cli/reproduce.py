@@ -121,7 +121,7 @@ def _print_kept_claims(paper: Paper, *, as_json: bool) -> int:
 
 
 def _announce(plan: Plan, store: Path, processors: int) -> None:
-    """Say how much there is to do, and about how long it takes."""
+    """Report how much there is to do, and about how long it takes."""
     states = {}
     if store.exists():
         with Ledger(store, create=False) as ledger:

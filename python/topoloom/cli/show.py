@@ -72,7 +72,7 @@ def show(
 
 
 def _warn_of_long_searches(networks: list[Network]) -> None:
-    """Say before it begins that finding all distances will take minutes or more."""
+    """Report before it begins that finding all distances will take minutes or more."""
     for network in networks:
         if network.core.distance_steps > LONG_SEARCH:
             say(f"{network.spec}: all distances take long to find; --sample 1000 measures from some routers only")

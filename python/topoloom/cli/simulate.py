@@ -85,7 +85,7 @@ def exit_status(curves: list[Curve], finished: bool, where: str = "") -> int:
     Args:
         curves: The curves.
         finished: Whether all of their points are done.
-        where: What to add, after an interruption, about the place of the points, unchecked.
+        where: What to add, after an interruption, about the position of the points, unchecked.
 
     >>> exit_status([], finished=False)
     130

@@ -366,7 +366,7 @@ def _rate(gb_s: float | None) -> str:
 
 
 def _print_coalesced(results: list[WorkloadResult]) -> None:
-    """Say how long critical paths have waited for completions that are served together, at most."""
+    """Report how long critical paths have waited for completions that are served together, at most."""
     most = max(results, key=lambda result: result.coalesced_share, default=None)
     if most is not None and most.coalesced_share > 0.0:
         say(

@@ -37,7 +37,7 @@ class Answer(Page):
     >>> asked = make_question({"terminals": 16, "radix": 8})
     >>> found = Answer(asked, Outcome([], 1, [entrant], [entrant], {}, 0.0))
     >>> found.to_dict()["recommended"][0]["why"], found.to_html().startswith("<!doctype html>")
-    ('$100 a terminal', True)
+    ('$100 per terminal', True)
     """
 
     question: Question
@@ -72,7 +72,7 @@ class Answer(Page):
 
     @cached_property
     def sensitivity(self) -> list[Turn]:
-        """What is recommended if optics cost less or more than the price list says."""
+        """What is recommended if optics cost less or more than the price list states."""
         return turns(self.finalists, self.criteria, self.recommendations)
 
     @cached_property

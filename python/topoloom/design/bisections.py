@@ -285,7 +285,7 @@ def _half_supernodes(a: int, inside: int, h: int) -> Iterator[Sequence[int]]:
 
 
 def _between(half: Sequence[int], n: int, inside: int, h: int) -> int:
-    """Links between clusters with one end at a router of `half`, of every label: each pair of places is a link."""
+    """Links between clusters with one end at a router of `half`, of every label: each pair of positions is a link."""
     most = inside + n - 1
     places = sum(max(0, min((r + 1) * h, most) - max(r * h, inside)) for r in half)
     return places * (n - 1 - places)
@@ -331,7 +331,7 @@ def mesh(sides: Sequence[int]) -> int:
 def torus(sides: Sequence[int]) -> int:
     """Return the links between two halves of a torus across its dimensions; the fewest if no side is 2.
 
-    A cut of a ring is two links, or one where both ways round are the same (Arjona Aroca and Fernández Anta, Bisection
+    A cut of a ring is two links, or one where both directions are the same (Arjona Aroca and Fernández Anta, Bisection
     (band)width of product networks with application to data centers, IEEE Transactions on Parallel and Distributed
     Systems 25, 2014).
 
@@ -341,7 +341,7 @@ def torus(sides: Sequence[int]) -> int:
     >>> torus([4, 4]), torus([3, 3]), torus([2, 4])
     (8, 8, 4)
     """
-    return _across(sides, lambda side: 1 if side == 2 else 2)  # noqa: PLR2004 - one link for both ways
+    return _across(sides, lambda side: 1 if side == 2 else 2)  # noqa: PLR2004 - one link for both directions
 
 
 def double_torus(sides: Sequence[int]) -> int:

@@ -223,7 +223,7 @@ class Candidates(Sequence[Candidate]):
     def router_costs(self, prices: str = "") -> list[float]:
         """Return the dollars of a terminal's share of the routers, all as large as the largest of their network.
 
-        They are ∞ where the list has no switch of so many ports.
+        They are ∞ where the list has no switch of this many ports.
 
         Args:
             prices: The price list, as in :meth:`Network.layout`.

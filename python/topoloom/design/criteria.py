@@ -1,4 +1,4 @@
-"""What counts in a design: criteria with their units, and values that say how well they are known."""
+"""What counts in a design: criteria with their units, and values that state how well they are known."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -117,7 +117,7 @@ FIXED = (
     Criterion("diameter", "Diameter", "links", "low", 0),
     Criterion(SURVIVABLE, "Throughput kept after failures", "", "high", 3, SURVIVABLE),
 )
-"""Criteria that every network has a value of; ``survivable`` where the question says which failures."""
+"""Criteria that every network has a value of; ``survivable`` where the question states which failures."""
 
 
 def criteria_of(question: Question) -> list[Criterion]:

@@ -86,7 +86,7 @@ TOO_SLOW = "misses min-throughput"
 
 BEATEN = "another network is as good in all that counts and better in one"
 BEATEN_AT_BEST = f"{BEATEN}, even if all of the bounds are met"
-BEATEN_AS_ESTIMATED = f"{BEATEN}, if it carries what its bounds estimate; there was no place to simulate it"
+BEATEN_AS_ESTIMATED = f"{BEATEN}, if it carries what its bounds estimate; it was not among those simulated"
 
 
 class InterruptionError(Exception):
@@ -308,7 +308,7 @@ class Funnel:
         return self._meeting(entrants)
 
     def _meeting(self, entrants: list[Entrant]) -> list[Entrant]:
-        """Drop networks that miss a requirement; if none is left, say which requirement excludes all."""
+        """Drop networks that miss a requirement; if none is left, report the requirement that excludes all."""
         misses = {entrant.spec: _missed(self._question, entrant.facts) for entrant in entrants}
         kept = [entrant for entrant in entrants if not misses[entrant.spec]]
         if not kept:

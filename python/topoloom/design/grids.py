@@ -11,10 +11,10 @@ MOST_DIMENSIONS = 5
 """The most dimensions of a grid."""
 
 LONGEST = 4
-"""The longest side of a mesh or torus is at most so many times the shortest: others are chains of small networks."""
+"""The longest side of a mesh or torus is at most this many times the shortest: others are chains of small networks."""
 
 LEAST_CIRCULANT = 7
-"""Routers of the smallest circulant graph of four links a router that is not complete."""
+"""Routers of the smallest circulant graph of four links per router that is not complete."""
 
 MOST_BITS = 26
 """The most dimensions of a hypercube: more routers than are ever searched."""
@@ -70,7 +70,7 @@ def tori(wanted: Requirements) -> Iterator[Shape]:
     [('torus:4x2', 4.0), ('torus:4x2x2', 8.0)]
     """
     for sides in _grids(wanted, 1):
-        routers, degree = prod(sides), sum(1 if side == 2 else 2 for side in sides)  # noqa: PLR2004 - both ways are one link
+        routers, degree = prod(sides), sum(1 if side == 2 else 2 for side in sides)  # noqa: PLR2004 - both directions are one link
         # Of sides of 3 and less it is a HyperX.
         if sides[0] > 3 and wanted.terminals(routers, degree):  # noqa: PLR2004 - a ring of three is complete
             known = "upper-bound" if 2 in sides else "exact"  # noqa: PLR2004 - as above
@@ -85,7 +85,7 @@ def _rings(sides: tuple[int, ...], each: int = 1) -> tuple[Spread, ...]:
     places, stride, spreads = prod(sides), each, []
     for side in sides:
         spreads.append(Spread(places // side * (side - 1), 2, stride))
-        if side > 2 or each > 1:  # noqa: PLR2004 - both ways are one link
+        if side > 2 or each > 1:  # noqa: PLR2004 - both directions are one link
             spreads.append(Spread(places // side, 2, stride * (side - 1)))
         stride *= side
     return tuple(spreads)
@@ -193,7 +193,7 @@ def folded_hypercubes(wanted: Requirements) -> Iterator[Shape]:
 
 
 def circulants(wanted: Requirements) -> Iterator[Shape]:
-    """Yield Cayley graphs of cyclic groups, of four links a router, whose diameter is the least that there is.
+    """Yield Cayley graphs of cyclic groups, of four links per router, whose diameter is the least that there is.
 
     Links to k and k + 1 routers further on reach 2 k (k + 1) + 1 routers in k hops, and no such graph reaches more
     (Beivide, Herrada, Balcázar and Arruabarrena, Optimal distance networks of low degree for parallel computers, IEEE
@@ -240,7 +240,7 @@ def hyperxes(wanted: Requirements, sides: tuple[int, ...] = ()) -> Iterator[Shap
 
 
 NEAREST = {1: 0, 2: 1, 4: 1, 8: 3}
-"""Hops to the nearest endpoint with an uplink, at most, where one in so many has one."""
+"""Hops to the nearest endpoint with an uplink, at most, where one in this many has one."""
 
 TORUS_PORTS = 6
 """Ports of an endpoint within its subtorus."""

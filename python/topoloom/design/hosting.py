@@ -66,7 +66,7 @@ class Hosting:
         Args:
             spec: The network.
             ports: Its terminals, which are ports for interfaces.
-            rate: The rate of its links, in bits or bytes a second.
+            rate: The rate of its links, in bits or bytes per second.
 
         Raises:
             Nothing: what is wrong with the network is found when it is built.

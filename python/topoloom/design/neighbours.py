@@ -28,7 +28,7 @@ JOINED = (None, "down", "racks", "g")
 """Keys of what a level or a dimension joins, None for its sides: with one of them it would join nothing."""
 
 SPARSE = 4
-"""These networks have at least so many routers for each link of a router: other Cayley graphs are much alike."""
+"""These networks have at least this many routers for each link of a router: other Cayley graphs are much alike."""
 
 SYNTHESISED = "the same routers as a Cayley graph"
 """The change of what a search finds."""
@@ -40,7 +40,7 @@ LEAST_SYNTHESISED, MOST_SYNTHESISED = 8, 750
 """Routers, and links, of the networks of which a Cayley graph is searched: a search of more links takes seconds."""
 
 Label = tuple[int, ...]
-"""The place of a router in its family."""
+"""The position of a router in its family."""
 
 
 @dataclass(frozen=True)
@@ -252,7 +252,7 @@ def _neighbour(own: _core.Network, change: str, near: _core.Network) -> Neighbou
 
 
 def _shared(one: _core.Network, other: _core.Network, place: Callable[[_core.Network], list[Label]]) -> int:
-    """Return how many cables join the same places in both networks; parallel ones count each."""
+    """Return how many cables join the same positions in both networks; parallel ones count each."""
     cables = [
         Counter(tuple(sorted((labels[a], labels[b]))) for a, _, b, _, _ in network.edges())
         for network, labels in ((network, place(network)) for network in (one, other))

@@ -61,7 +61,7 @@ class Question(Options):
         finalists: Networks of the front that are measured in full.
         layout: The layout that cable, cost and power follow.
         prices: The price list; unless given the one of `rate`.
-        rate: Bits or bytes a second of a link; unless given that of `prices`, or 400 Gb/s.
+        rate: Bits or bytes per second of a link; unless given that of `prices`, or 400 Gb/s.
         seed: The seed of all random choices.
         hosts: The kind of hosts whose accelerators the terminals are, as in ``topoloom list hosts``. Their interfaces
             are plugged into the network; applications run on the accelerators.
@@ -245,7 +245,7 @@ def _rate_and_prices(values: Mapping[str, Any]) -> dict[str, str]:
     """
     rate, prices = values.get("rate"), values.get("prices")
     if rate is not None and not isinstance(rate, str):
-        raise TopoloomError(f"rate is {rate!r}; it must be bits or bytes a second, as in 400Gb/s")
+        raise TopoloomError(f"rate is {rate!r}; it must be bits or bytes per second, as in 400Gb/s")
     if not prices:
         rate = RATE if rate is None else rate
         return {"rate": rate, "prices": prices_of_rate(_gbps_of(rate))}

@@ -25,7 +25,7 @@ def router_costs(found: Sequence["Candidate"], prices: str) -> Array:
     """Return the dollars of a terminal's share of the routers.
 
     Where switches are bought whole, all routers of a network count as its largest one. They cost ∞ where the list has
-    no switch of so many ports.
+    no switch of this many ports.
 
     Args:
         found: The configurations.
@@ -97,7 +97,7 @@ def column(found: Sequence["Candidate"], key: str, layout: str = "", prices: str
 
 
 def unbeaten(rows: Array) -> list[int]:
-    """Return the places of the rows that no other row beats: as low in all columns, and lower in one.
+    """Return the positions of the rows that no other row beats: as low in all columns, and lower in one.
 
     Args:
         rows: The rows, an array of shape (rows, columns); less is better in each column.

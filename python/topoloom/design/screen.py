@@ -90,9 +90,9 @@ def in_doubt(found: Sequence[Candidate], question: Question, dropped: Counter[st
 
 
 def _thinned(found: Sequence[Candidate], cost: Array, fronts: list[list[int]], question: Question) -> list[int]:
-    """Return as many places of the families' fronts as can be built.
+    """Return as many positions of the families' fronts as can be built.
 
-    Networks that carry too little to be finalists have a tenth of the places, whatever their families. The others are
+    Networks that carry too little to be finalists have a tenth of them, whatever their families. The others are
     spread over each family, in equal parts; what small families leave over goes to large ones.
     """
     large = question.least_terminals > MOST_FLITS
@@ -145,7 +145,7 @@ def _may_hold(own: Candidate, question: Question) -> bool:
 def _far_behind(found: Sequence[Candidate], cost: Array) -> "npt.NDArray[np.bool_]":
     """Return which configurations are far behind another one, of any family, in bisection, and not cheaper or nearer.
 
-    What bounds a bisection from above says nothing of the least that there is.
+    An upper bound of a bisection is no lower bound.
     """
     beta, diameter = (np.array([getattr(own, name) for own in found], dtype=float) for name in ("beta", "diameter"))
     factor = np.array([WIDER.get(own.beta_is, np.inf) for own in found])
@@ -159,7 +159,7 @@ def _far_behind(found: Sequence[Candidate], cost: Array) -> "npt.NDArray[np.bool
 
 
 def _clear(found: Sequence[Candidate], cost: Array, places: "npt.NDArray[np.int64]") -> list[int]:
-    """Return the places that no other one beats clearly, those of least cost first."""
+    """Return the positions that no other one beats clearly, those of least cost first."""
     order = places[np.argsort(cost[places], kind="stable")]
     beta = np.array([min(found[place].beta, 1.0) for place in order])
     diameter = np.array([found[place].diameter for place in order], dtype=float)
@@ -195,7 +195,7 @@ def _outermost(rows: Array) -> "npt.NDArray[np.bool_]":
 
 
 def _spread(found: Sequence[Candidate], cost: Array, places: list[int], most: int) -> list[int]:
-    """Return `most` of the places, as far apart in cost, bisection, diameter and concentration as can be."""
+    """Return `most` of the positions, as far apart in cost, bisection, diameter and concentration as can be."""
     if len(places) <= most:
         return places
     rows = np.array([

@@ -11,7 +11,7 @@ from topoloom.wording import counted
 
 PRACTICAL = 0.25
 """Finalists have at least this part of the best throughput under uniform traffic, and the best makespan is at least
-this part of theirs, unless the question says what they must carry. A slower network is no answer, however cheap."""
+this part of theirs, unless the question states what they must carry. A slower network is no answer, however cheap."""
 
 LEAST_PART = 1e-9
 """A part of nothing counts as this much, so that a geometric mean has a logarithm of it."""
@@ -127,7 +127,7 @@ def recommend(finalists: Sequence[Entrant], criteria: Sequence[Criterion]) -> li
     >>> uniform = Criterion("saturation.uniform", "", "flits/cycle/terminal", "high", 3, SATURATION, "uniform")
     >>> entrant = Entrant(own, values={"cost": Value.exact(100.0), uniform.name: Value.exact(0.9)})
     >>> recommend([entrant], [uniform])[1].why
-    '1.00 of the best, on the geometric mean of 1 measure of throughput and time, for $100 a terminal'
+    '1.00 of the best, on the geometric mean of 1 measure of throughput and time, for $100 per terminal'
     """
     performance = [each for each in criteria if each.kind in (SATURATION, MAKESPAN)]
     cheapest = min(finalists, key=lambda own: own.values["cost"].value)

@@ -22,7 +22,7 @@ class Shape:
         diameter: The largest distance between two routers, in hops.
         packing: What stands together in racks, and how links spread over them.
         diameter_is: ``exact``, ``upper-bound`` or ``estimate``.
-        p: Terminals a router, where the family fixes them; 0 where they are free.
+        p: Terminals per router, where the family fixes them; 0 where they are free.
     """
 
     spec: str

@@ -56,7 +56,7 @@ def clos(wanted: Requirements) -> Iterator[Shape]:
 
 
 TAPERS = (1.0, 1.5, 2.0, 3.0, 4.0)
-"""How many times fewer links a router of a tree as it is bought has up than down, about."""
+"""The largest factors by which trees as they are bought have fewer links up than down."""
 
 
 def xgfts(wanted: Requirements) -> Iterator[Shape]:

@@ -504,7 +504,7 @@ class Cabinet(Record):
     Attributes:
         cabinet: Its number.
         row: Its row, from 0.
-        column: Its place in the row, from 0.
+        column: Its position in the row, from 0.
         x_m: Along the row, from the first cabinet.
         y_m: Across the rows, from the first row.
         routers: Routers in it.
@@ -588,7 +588,7 @@ class Endpoint(Record):
         per_byte_s: G: seconds that each byte takes at its terminal, at least.
         rendezvous: S: bytes above which messages wait for a request and its answer.
         header: Bytes of a packet beside its data.
-        packet: At most so many bytes of data in a packet.
+        packet: At most this many bytes of data in a packet.
         window: Bytes that a terminal may have in flight to each other one.
         reduce_s: Seconds that a task that receives takes for each byte.
     """
@@ -716,7 +716,7 @@ class Timeline(Record):
 
     Attributes:
         interval_s: Their length.
-        bytes_per_s: Bytes a second of all flows.
+        bytes_per_s: Bytes per second of all flows.
         utilisation: The mean utilisation of the channels between routers.
         flows: Flows under way.
     """
@@ -923,7 +923,7 @@ class Item(Record):
         length_m: Of a cable: the length that is bought.
         count: How many.
         total_m: Of cables: metres of all.
-        unit_usd: What each costs; ``None`` if the list does not say.
+        unit_usd: What each costs; ``None`` if the list does not give it.
         cost_usd: What all cost.
         power_w: What all draw.
     """
@@ -1311,7 +1311,7 @@ class PriceList(Record):
         router: Routers, priced by a line in k; nothing where ``switches`` are listed.
         switches: The switches that are sold. A router is the cheapest one with at least k ports, bought whole.
         board: Routers that share a board with the one terminal that they have; nothing: as any other router.
-        nic: Network interfaces, one a terminal.
+        nic: Network interfaces, one per terminal.
         cables: The kinds of cable that there are. The cheapest that reaches is taken. None: cables are measured, not
             priced.
         energy: What electricity costs; nothing: energy is not priced.
@@ -1462,7 +1462,7 @@ class ReplayedChannel(Record):
 
     Attributes:
         channel: The channel.
-        jobs: The places of jobs, with the part of its bytes that each has put there.
+        jobs: The positions of jobs, with the part of its bytes that each has put there.
         users: How many jobs used it.
     """
 
@@ -1696,7 +1696,7 @@ class SaturationBound(Record):
         saturation_bound_is: What it rests on.
         max_channel_load: The largest load of a channel between routers; 0 if there is none.
         mean_channel_load: The mean load of the channels between routers.
-        channels: Channels between routers: two a link.
+        channels: Channels between routers: two per link.
         busiest: The most loaded channel: the router that sends, its output, the router that receives.
         max_terminal_load: The largest load of a channel from or to a terminal.
     """
@@ -1752,7 +1752,7 @@ class StepFacts(Record):
         tokens: Tokens.
         flops: Operations of the model for them: 6 for each weight and token, and those of attention. What is computed
             again does not count.
-        tflops: 10^12 operations a second of a rank that computes.
+        tflops: 10^12 operations per second of a rank that computes.
         peak_tflops: The same at most: what model FLOPs utilisation is a part of.
         state_bytes: Bytes of weights, gradients and the optimizer's numbers of the rank that has most.
     """
@@ -1775,7 +1775,7 @@ class SynthesisedNetwork(Record):
         average_distance: Links between two routers, on average over all pairs.
         diameter: The most links between two routers.
         max_channel_load: The largest load of a channel between routers under uniform traffic of one terminal per
-            router, in flits a cycle at load 1, if any minimal next hop is equally likely (``min``, ``min-updown``).
+            router, in flits per cycle at load 1, if any minimal next hop is equally likely (``min``, ``min-updown``).
         uniform_bound: The load that these channels and the terminals' links carry at most, in flits per terminal per
             cycle.
     """
@@ -1797,7 +1797,7 @@ class Synthesis(Record):
         seed: The seed of the search.
         best: The best Cayley graph.
         torus: The best torus with twists; none where the degree or the number of routers has none.
-        least_average_distance: The average distance that no graph of so many routers of this degree is below (Moore).
+        least_average_distance: The average distance that no graph of this many routers of this degree is below (Moore).
         least_torus_distance: The average distance that no torus is below, whatever its sides and twists.
         most_torus_bound: The uniform bound that no torus is above, whatever its sides and twists.
         graphs: The Cayley graphs that were compared.

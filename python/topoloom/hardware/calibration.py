@@ -284,7 +284,7 @@ def _rested_on(machine: Machine, library: str, benchmark: str, fits: Fits) -> di
 
 
 def _wire(machine: Machine, fits: Fits) -> float:
-    """Return how much longer bytes of GPUs' buffers take on the interfaces than their links say.
+    """Return how much longer bytes of GPUs' buffers take on the interfaces than their links state.
 
     That is what many pairs of MPI's ranks between two nodes reach of what the flow engine finds for all interfaces.
     """

@@ -72,7 +72,7 @@ def by_cycle(network: Network, sources: Sequence[int], targets: Sequence[int]) -
 
 
 def _makespan(network: Network, pairs: Sequence[tuple[int, int]], size: int) -> float:
-    """Return the seconds until messages of so many bytes have arrived that all begin together.
+    """Return the seconds until messages of this many bytes have arrived that all begin together.
 
     Raises:
         TopoloomError: They do not arrive: a deadlock, or an interruption.

@@ -41,7 +41,7 @@ class Endpoints:
     Attributes:
         latency: Microseconds of a message, one way.
         gap: Microseconds between two messages of a rank that sends many.
-        wire: How much longer bytes take on the interfaces than their links say.
+        wire: How much longer bytes take on the interfaces than their links state.
     """
 
     latency: Curve
@@ -110,14 +110,14 @@ def _in_the_way(job: Job) -> float:
 
 
 def _random_rings(job: Job, nodes: list[int]) -> Pairs:
-    """Return senders and receivers of one ring in random order for each place on a node, both ways round."""
+    """Return senders and receivers of one ring in random order for each slot of a node, both directions round."""
     draw = np.random.default_rng(1)
     orders = [draw.permutation(nodes) * job.per_node + place for place in range(job.per_node)]
     return _both_ways(orders)
 
 
 def _natural_rings(job: Job, nodes: list[int]) -> Pairs:
-    """Return senders and receivers of one ring in the order of nodes for each place on a node, both ways round."""
+    """Return senders and receivers of one ring in the order of nodes for each slot of a node, both directions round."""
     return _both_ways([np.array(nodes) * job.per_node + place for place in range(job.per_node)])
 
 

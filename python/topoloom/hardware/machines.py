@@ -115,7 +115,7 @@ class Machine(_Part):
         """Return the node as a library uses it.
 
         Raises:
-            TopoloomError: The machine does not say.
+            TopoloomError: The machine does not give it.
         """
         kind = "cpu" if library == "mpi-cpu" else "gpu"
         if kind not in self.hosts:

@@ -77,7 +77,7 @@ class Costs:
         """Return what a message to another node takes where the network needs `byte_us` for each of its bytes.
 
         Idle, it takes what the fit found; where messages share links, each byte takes longer by as much as the flow
-        engine says.
+        engine states.
         """
         return self.point_to_point(size) + size * max(0.0, byte_us - self.job.idle())
 

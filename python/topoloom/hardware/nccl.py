@@ -57,7 +57,7 @@ class Choice:
 
     Attributes:
         algorithm: ``ring`` or ``tree``.
-        protocol: The place of the protocol in :data:`PROTOCOLS`.
+        protocol: The position of the protocol in :data:`PROTOCOLS`.
     """
 
     algorithm: str
@@ -153,7 +153,7 @@ def _graph(job: Job) -> NcclGraph:
 
 
 def _protocols(job: Job) -> tuple[int, ...]:
-    """Return the places of the protocols that NCCL enables: LL128 between nodes only where interfaces are near."""
+    """Return the positions of the protocols that NCCL enables: LL128 between nodes only where interfaces are near."""
     return (0, 1, 2) if job.nodes == 1 or _graph(job).ll128 else (0, 2)
 
 
@@ -338,7 +338,7 @@ def broadcast(size: int, parameters: Parameters, job: Job) -> float:
 def _carried(cut: _Chunks, way: Choice, parameters: Parameters, job: Job) -> float:
     """Return the microseconds that an interface needs for one chunk of each of its channels.
 
-    Idle, a byte takes what the fit found; where messages share links, longer by as much as the flow engine says.
+    Idle, a byte takes what the fit found; where messages share links, longer by as much as the flow engine finds.
     """
     idle = job.machine.job(job.library, 2).interface_ring()
     busier = max(0.0, job.interface_ring() - idle) * len(job.host.interfaces)

@@ -17,7 +17,7 @@ ROUTERS = 400_000
 
 
 def candidates(network: _core.Network) -> "Iterator[NDArray[np.int32]]":
-    """Yield partitions of the routers, one a seed: an array of 0 and 1 of the length of the number of routers.
+    """Yield partitions of the routers, one per seed: an array of 0 and 1 of the length of the number of routers.
 
     Args:
         network: The engine's network, ``Network.core``.

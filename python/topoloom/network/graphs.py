@@ -19,7 +19,7 @@ Wire = tuple[float | None, float | None, float | None]
 """Attributes of a link: Gb/s in each direction, nanoseconds, metres."""
 
 WIRE = ("rate_gbps", "latency_ns", "length_m")
-"""The attributes of an edge that say it; of a node, with `terminal_` before them, those of its terminals' links."""
+"""The attributes of an edge that describe its link; with `terminal_` before them, of a node, its terminals' links."""
 
 Node = tuple[str, int | None, str | None, Wire]
 """Name, terminals, kind, the links of its terminals."""
@@ -38,8 +38,8 @@ class GivenGraph:
         nodes: Name, terminals and kind of each node, and the attributes of its terminals' links.
         links: The indices of two nodes, class, latency in cycles, local ports of each link, and its attributes.
         directed: Whether an edge and its reverse are one link.
-        p: Terminals on every router; None for what the nodes say, else 1.
-        written_as: The spec of the network that the graph says it is, which is verified.
+        p: Terminals on every router; None for those of the nodes, else 1.
+        written_as: The spec of the network that the graph claims to be, which is verified.
     """
 
     kind: str
@@ -123,7 +123,7 @@ def from_edges(edges: Iterable[tuple[Hashable, Hashable]], p: int, label: str) -
 
 
 def _kind(data: Mapping[str, Any]) -> str | None:
-    """Return what a node says that it is, if it does."""
+    """Return the kind that a node declares, if any."""
     return next((data[key] for key in ("kind", "type") if isinstance(data.get(key), str)), None)
 
 
@@ -136,7 +136,7 @@ def _link_data(where: str, data: Mapping[str, Any]) -> tuple[str | None, int | N
 
 
 def _wire(where: str, prefix: str, data: Mapping[str, Any]) -> Wire:
-    """Return what attributes, whose names begin with `prefix`, say of a link."""
+    """Return what attributes, whose names begin with `prefix`, state about a link."""
     rate, delay, length = (_real(where, prefix + name, data) for name in WIRE)
     return rate, delay, length
 

@@ -186,7 +186,7 @@ class Network:
         They are a frozen dictionary, and have attributes of the same names.
 
         Distances are in router-to-router links, ``cost_usd`` in dollars, ``power_w`` in watts.
-        ``bisection_is`` says whether ``bisection_links`` is ``exact`` or an ``upper-bound``.
+        ``bisection_is`` states whether ``bisection_links`` is ``exact`` or an ``upper-bound``.
 
         Args:
             layout: As for :meth:`layout`.

@@ -35,7 +35,7 @@ class Permutation(NamedTuple):
 
     Attributes:
         told: The results, by the keys of ``topoloom permute --json``.
-        moves: The moves, one a line, as CSV.
+        moves: The moves, one per line, as CSV.
         cabling: The list afterwards, as CSV.
     """
 
@@ -54,7 +54,7 @@ def permute_list(
     keep: str | None = None,
     steps: int | None = None,
 ) -> Permutation:
-    r"""Permute a machine's cables, and say in which order its ends of cables are moved.
+    r"""Permute a machine's cables, and state in which order its ends of cables are moved.
 
     Args:
         path: The cabling list: CSV of switch, port and cabinet at either end of each cable.

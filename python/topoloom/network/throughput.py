@@ -31,7 +31,7 @@ def optimal_throughput(network: _core.Network, traffic: str = "uniform") -> dict
     Returns:
         ``optimal_bound``: flits per active terminal per cycle, the terminals' own links included;
         ``optimal_channel_load``: the load of the busiest channel under that routing, if every active terminal offers a
-        flit a cycle.
+        flit per cycle.
 
     Raises:
         TopoloomError: Unknown traffic, a network that is too large, or one that cannot serve the traffic.

@@ -129,7 +129,7 @@ def kept_run(paper: Paper) -> KeptRun:
 def results_with(paper: Paper, found: Reproduction) -> str:
     """Return the file of results of a paper after a run: its verdicts in place of those on the same claims.
 
-    Claims that this run did not measure are judged again, by what was measured before and what the paper says now.
+    Claims that this run did not measure are judged again, by what was measured before and what the paper states now.
     Those that the paper no longer makes, or for which it now measures values of other names, are left out.
 
     Args:

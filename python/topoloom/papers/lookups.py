@@ -60,7 +60,7 @@ class _Index:
                 self._places.setdefault((name, columns.get(name)), []).append(place)
 
     def candidates(self, conditions: Mapping[str, Value]) -> Sequence[int]:
-        """Return, in order, the places of those that meet the condition on a column that fewest meet; others may."""
+        """Return, in order, the positions of those that meet the condition on a column that fewest meet; others may."""
         fewest: Sequence[int] = range(self._count)
         for name, wanted in conditions.items():
             values = wanted if isinstance(wanted, list) else [wanted]
@@ -140,7 +140,9 @@ class ResultLookup:
         if name == "values":
             return [_mean(values) for values in groups]
         if len(groups) > 1:
-            raise TopoloomError(f"{name}('{field_name}') finds results of {len(groups)} different points; say more")
+            raise TopoloomError(
+                f"{name}('{field_name}') finds results of {len(groups)} different points; give more conditions"
+            )
         return _half_width(groups[0], field_name) if name == "interval" else _mean(groups[0])
 
     def where(self, conditions: Mapping[str, Value]) -> Results:
@@ -181,7 +183,7 @@ class ResultLookup:
         return list(groups.values())
 
     def _explain(self, name: str, conditions: dict[str, Value]) -> None:
-        """Say why nothing was found.
+        """State why nothing was found.
 
         Raises:
             NotMeasuredError: A point that has no result.

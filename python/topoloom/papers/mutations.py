@@ -1,6 +1,6 @@
 """Whether claims can fail: their verdicts once what was measured is halved, doubled, or exchanged.
 
-A verdict that stays whatever was measured says nothing. Every claim is judged again with each of its measured values
+A verdict that no measurement changes proves nothing. Every claim is judged again with each of its measured values
 halved and doubled, and with any two of them exchanged; a list is halved and doubled as a whole, and turned round. What
 must change the verdict is in :func:`unmoved`.
 """
@@ -119,4 +119,4 @@ def _verdict(claim: Claim, mutant: Mutant, names: Mapping[str, Value], published
     try:
         return verdict_on(claim, measured, names, published)
     except TopoloomError:
-        return "no verdict"  # a value that makes no sense, such as the place of an item that there is not
+        return "no verdict"  # a value that makes no sense, such as the position of an item that there is not

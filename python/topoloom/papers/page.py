@@ -120,7 +120,7 @@ def _item(reproduction: Reproduction, result: ItemResult, figures: list[dict[str
 
 
 def _curves(reproduction: Reproduction, result: ItemResult, figure: Figure) -> dict[str, Any]:
-    """Return a chart of curves, its key, and the table of what they say."""
+    """Return a chart of curves, its key, and the table of their values."""
     curves = result.found.where(figure.where).curves()
     networks, called = list(_networks(reproduction)), _routings(reproduction)
     routings = list(dict.fromkeys(curve.routing for curve in curves))

@@ -155,7 +155,7 @@ class Need(_Part):
 
 
 class Claim(_Part):
-    """What the paper says, how it is measured, and when it counts as reproduced."""
+    """What the paper states, how it is measured, and when it counts as reproduced."""
 
     id: str = Field(default="", description="The name of the claim: that of a row of published.csv, if there is one.")
     ids: dict[str, Any] = Field(default={}, description="Several claims alike: the id of each, and its `it`.")
@@ -322,7 +322,7 @@ class Comparison(_Part):
         default=None,
         description="The CSV file of the same predictions with rates of the cycle engine, if there are some.",
     )
-    reasons: str = Field(description="The TOML file that says why points are far off.")
+    reasons: str = Field(description="The TOML file with the reasons of points that are far off.")
 
 
 class Paper(_Part):
@@ -465,7 +465,7 @@ def _keys(path: Sequence[str | int]) -> list[str]:
 
 
 def _check(paper: Paper, name: str) -> None:
-    """Check what one part of a paper says of another.
+    """Check what one part of a paper states about another.
 
     Raises:
         TopoloomError: A study that there is not, or an id that is given twice.
@@ -482,5 +482,5 @@ def _check(paper: Paper, name: str) -> None:
         for one, claim, _ in paper.claims(item):
             if one not in paper.rows and not (claim.says and claim.published):
                 raise TopoloomError(
-                    f"{name}: the claim {one} is no row of {PUBLISHED}; give what it says and what is published"
+                    f"{name}: the claim {one} is no row of {PUBLISHED}; give its statement and its published value"
                 )

@@ -85,7 +85,7 @@ def _is_round(ends: Ends, side: int) -> bool:
 
 
 def _coordinates(sides: list[int]) -> NDArray[np.int64]:
-    """Return the coordinates of every router, one a row; the first dimension varies fastest."""
+    """Return the coordinates of every router, one per row; the first dimension varies fastest."""
     return np.column_stack(np.unravel_index(np.arange(int(np.prod(sides))), sides, order="F"))
 
 
@@ -253,7 +253,7 @@ def _class_label(name: str, inside: bool) -> str:
 
 
 def _members(size: int, tiers: list[int]) -> tuple[Points, float]:
-    """Return the places of a group's routers around its middle (along the ring, outwards), and their reach."""
+    """Return the positions of a group's routers around its middle (along the ring, outwards), and their reach."""
     if len(set(tiers[:size])) == 1:
         return on_circle(size), 1.0 if size > 1 else 0.5
     rows = np.array(tiers[:size])

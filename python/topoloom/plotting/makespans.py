@@ -21,7 +21,7 @@ LETTER_IN, LINE_IN = 0.075, 0.15
 
 
 def _lines(name: str, letters: int) -> list[str]:
-    """Return a name in lines of so many letters at most, which end behind commas where that is possible.
+    """Return a name in lines of this many letters at most, which end behind commas where that is possible.
 
     >>> _lines("mesh:4", 6), _lines("mesh:4,p=2", 8), _lines("mesh:4x4x4", 6)
     (['mesh:4'], ['mesh:4,', 'p=2'], ['mesh:4', 'x4x4'])

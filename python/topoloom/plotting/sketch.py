@@ -1,4 +1,4 @@
-"""What a drawing consists of, before anything is drawn: places of routers, strokes of links, labels."""
+"""What a drawing consists of, before anything is drawn: positions of routers, strokes of links, labels."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Points = NDArray[np.float64]
-"""Places in the plane, one a row."""
+"""Positions in the plane, one per row."""
 
 BEND_STEPS = 16
 """Straight pieces of a bent line."""
@@ -35,9 +35,9 @@ class Sketch:
     """A drawing of a network.
 
     Attributes:
-        places: Places of the routers.
+        places: Positions of the routers.
         strokes: Links, those to be drawn last at the end.
-        outward: The direction in which a router's terminals stand, one a router.
+        outward: The direction in which a router's terminals stand, one per router.
         labels: Text beside groups and layers: (x, y, text).
         outlines: Corners of areas behind routers, such as layers.
         spacing: The distance of neighbouring routers, which sizes follow.
@@ -55,7 +55,7 @@ def straight(places: Points, ends: NDArray[np.int64]) -> Points:
     """Return straight lines between routers, an array of shape (links, 2, 2).
 
     Args:
-        places: Places of the routers, an array of shape (routers, 2).
+        places: Positions of the routers, an array of shape (routers, 2).
         ends: Routers at the ends of the links, an array of shape (links, 2).
 
     >>> straight(np.array([[0.0, 0.0], [1.0, 0.0]]), np.array([[0, 1]])).tolist()
@@ -68,7 +68,7 @@ def bent(places: Points, ends: NDArray[np.int64], bulge: Points | Sequence[float
     """Return lines that bulge sideways, an array of shape (links, points, 2).
 
     Args:
-        places: Places of the routers, an array of shape (routers, 2).
+        places: Positions of the routers, an array of shape (routers, 2).
         ends: Routers at the ends of the links, an array of shape (links, 2).
         bulge: The displacement of the middle: one vector for all links, or an array of shape (links, 2).
 
@@ -96,10 +96,10 @@ def through(first: Points, control: Points, last: Points) -> Points:
 
 
 def on_circle(count: int, radius: float = 1.0, start: float = np.pi / 2) -> Points:
-    """Return places on a circle around the origin, clockwise, an array of shape (count, 2).
+    """Return positions on a circle around the origin, clockwise, an array of shape (count, 2).
 
     Args:
-        count: The number of places.
+        count: The number of positions.
         radius: The radius, in the sketch's own units: 1 is the unit of many drawings.
         start: The angle of the first place in radians.
 

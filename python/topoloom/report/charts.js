@@ -106,7 +106,7 @@
         color: traffic.marks.map((m) => (m.best ? color(`--n${m.network % 8}`) : color("--paper"))),
         line: { color: traffic.marks.map((m) => color(`--n${m.network % 8}`)), width: 2 },
       },
-      customdata: traffic.marks.map((m) => `<b>${escape(m.spec)}</b>  ${escape(m.routing)}<br>$${m.cost.toFixed(0)} a terminal, saturates at ${m.saturation.toFixed(2)}`),
+      customdata: traffic.marks.map((m) => `<b>${escape(m.spec)}</b>  ${escape(m.routing)}<br>$${m.cost.toFixed(0)} per terminal, saturates at ${m.saturation.toFixed(2)}`),
       hovertemplate: "%{customdata}<extra></extra>",
     },
   ];

@@ -115,7 +115,7 @@ def value_for_money(comparison: Comparison, traffic: str) -> dict[str, list[dict
 
 
 def _beats(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    """Whether a mark is no worse in both ways, and better in one."""
+    """Whether a mark is no worse in both directions, and better in one."""
     cheaper, later = one["cost"] <= other["cost"], one["saturation"] >= other["saturation"]
     same = one["cost"] == other["cost"] and one["saturation"] == other["saturation"]
     return cheaper and later and not same

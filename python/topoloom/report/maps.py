@@ -19,7 +19,7 @@ MOST_MAPPED = 400_000
 """Channels whose load a report holds, a byte each, in all of its curves."""
 
 SPAN = 16_000
-"""The longer side of a drawing, in the whole numbers that places are rounded to."""
+"""The longer side of a drawing, in the whole numbers that positions are rounded to."""
 
 BUSIEST = 10
 """Channels that the table of the busiest lists."""
@@ -72,7 +72,7 @@ def _drawing(network: Network) -> dict[str, Any]:
     scale = SPAN / max(*(high - low), 1e-9)
 
     def rounded(values: Points) -> NDArray[np.int64]:
-        """Round places, counted from the top left corner."""
+        """Round positions, counted from the top left corner."""
         steps: Points = np.stack([values[..., 0] - low[0], high[1] - values[..., 1]], axis=-1) * scale
         return np.rint(steps).astype(np.int64)
 

@@ -1,4 +1,4 @@
-"""Latency-load curves: the points of one routing under one traffic on one network, and what they say."""
+"""Latency-load curves: the points of one routing under one traffic on one network, and what they show."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -30,7 +30,7 @@ class ChannelLoads:
 
     Attributes:
         load: The offered load.
-        flits: Flits per cycle, two channels a link: from its first router to its second, and back.
+        flits: Flits per cycle, two channels per link: from its first router to its second, and back.
     """
 
     load: float

@@ -60,7 +60,7 @@ def require_some(name: str, given: Sized) -> None:
 
 
 MOST_THREADS = 1024
-"""More threads in one simulation are a mistake, as the engine says."""
+"""More threads in one simulation are a mistake, as the engine states."""
 
 
 class TopoloomWarning(UserWarning):

@@ -18,10 +18,10 @@ LARGE = 4096
 """Terminals from which on a search starts near what is accepted at full load, not in the middle."""
 
 GUESSES = 8
-"""So many loads of a search are guessed from latencies; after them steps double, or halve what is left."""
+"""This many loads of a search are guessed from latencies; after them steps double, or halve what is left."""
 
 FARTHEST = 0.2
-"""How far a guess may be from the largest stable load: latencies of near loads say little of far ones."""
+"""How far a guess may be from the largest stable load: latencies of near loads prove little about far ones."""
 
 BELOW = (0.5, 0.8)
 """A search near a load begins at these parts of it …"""
@@ -88,7 +88,7 @@ def search_plan(curve: Curve, coarse: Iterable[float] = ()) -> Plan:
 def near_plan(curve: Curve, near: float, parts: int = RESOLUTION, highest: float = 1.0) -> Plan:
     """Look for the saturation load around `near`, from two loads below it, which a curve needs anyway.
 
-    Simulations below saturation are short. Their latencies, with those that follow, say where the latency is three
+    Simulations below saturation are short. Their latencies, with those that follow, show where the latency is three
     times that of an empty network, so that few loads are simulated just past saturation, which takes longest. Loads
     past the bound are never stable, and not simulated.
 
@@ -175,7 +175,7 @@ def _below_bound(curve: Curve, parts: int = RESOLUTION) -> float:
 
 
 def _crossing(curve: Curve, stable: float, unstable: float, parts: int) -> float | None:
-    """Guess the largest stable load from the latencies on both sides of it; None where they say nothing.
+    """Guess the largest stable load from the latencies on both sides of it; None where they do not show it.
 
     Waiting grows as one over what is left up to the capacity. Its inverse is a straight line.
     """

@@ -12,7 +12,7 @@ ZERO_LOAD = 0.001
 """The load whose latency stands for that of an empty network, in flits per terminal per cycle."""
 
 BOUNDED_ROUTERS = 1024
-"""Saturation loads of networks of at most so many routers come with their bound; ``topoloom bound`` has no limit."""
+"""Saturation loads of networks of at most this many routers come with their bound; ``topoloom bound`` has no limit."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Point(BaseModel):
         makespan_cycles: Cycles until the last packet of a trace arrived; None for other traffic.
         replicas: Simulations that the point is the mean of; absent from a point of a single one.
         latency_ns: The mean latency in nanoseconds; absent where a cycle stands for none.
-        accepted_gb_s: The accepted load in GB/s a terminal; absent where links have no rates.
+        accepted_gb_s: The accepted load in GB/s per terminal; absent where links have no rates.
     """
 
     model_config = ConfigDict(frozen=True, extra="allow")

@@ -21,7 +21,7 @@ class LinkLatencies(Options):
         nic: Of links between network interfaces of hosts and routers.
         inside: Of links between routers of one cabinet, whatever their class; None for their class's.
         between: Of links between routers of different cabinets, whatever their class; None for their class's.
-        cabinet: Which routers share a cabinet, as a layout's ``cabinet`` says; None for the default layout's.
+        cabinet: Which routers share a cabinet, as a layout's ``cabinet`` states; None for the default layout's.
     """
 
     terminal: U32 = 1
@@ -50,7 +50,7 @@ class RouterOptions(Options):
 
     Attributes:
         model: The router model: iq, vct, extoll; what goes with it stands wherever an option is not given.
-        vcs: Virtual channels a port; unless given, what the routing needs, twice that where its paths are of several
+        vcs: Virtual channels per port; unless given, what the routing needs, twice that where its paths are of several
             kinds, and 4 at least.
         buffer: Flits that the buffer of one VC holds; unless given, 64, or, where links have rates, what keeps the one
             of the longest credit loop busy.
@@ -112,7 +112,7 @@ class RunOptions(RouterOptions):
         rates: A CSV file of terminal,rate: how much each terminal sends beside the others; None if all send the same.
         warmup: Cycles before measurement; None to detect the end of warm-up.
         measure: Cycles of measurement; None to stop when the confidence interval is narrow enough.
-        drain: At most so many cycles after a window of fixed length, until its packets have arrived; None for a few
+        drain: At most this many cycles after a window of fixed length, until its packets have arrived; None for a few
             times its length. What the window accepts does not depend on it.
         latency_limit: Mean latency past which a network counts as saturated and its simulation ends early; None for no
             limit.

@@ -77,7 +77,7 @@ def run_plans(
         plans: Each simulator with the plan for its curve.
         on_point: Called in this thread for every point, in the order in which they come; the point is in its curve.
         keeper: Knows points that need not be simulated, and keeps the others.
-        waiting: Called in this thread some times a second, with what says how far the engine is.
+        waiting: Called in this thread some times a second, with what reports how far the engine is.
 
     Returns:
         True when all is done; False when Ctrl-C came first. The points done until then are in the curves.
@@ -165,9 +165,9 @@ class _Run:
         return True
 
     def _threads(self, simulator: Simulator, new: int) -> int | None:
-        """Return how many threads each of so many points of a large network gets: the processors that are idle.
+        """Return how many threads each of this many points of a large network gets: the processors that are idle.
 
-        The results do not depend on it. None for those that the options say.
+        The results do not depend on it. None for those that the options state.
         """
         if not simulator.shares_well:
             return None

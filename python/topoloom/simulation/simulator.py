@@ -53,7 +53,7 @@ class Simulator:
         options: The engine's options.
         most_load: The largest load that will be asked for; None for all that the terminals can offer, to 0.01.
         searching: Simulate no longer than needed to decide whether a load lies past saturation.
-        precise: The loads that are measured as precisely as the options say; None for all. The others only have to
+        precise: The loads that are measured as precisely as the options state; None for all. The others only have to
             decide which side of saturation they lie on.
         settled: Simulate the largest load on past saturation, until what is accepted there has settled.
         channels: Record in the curve how busy the channels are at its largest stable load.

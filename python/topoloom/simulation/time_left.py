@@ -11,10 +11,10 @@ FIXED = 0.05
 """What a point takes whatever its load, in parts of what full load takes."""
 
 NEAR_STEPS = 4
-"""So many points a search takes that starts near what is accepted at full load, about."""
+"""About this many points are needed by a search that starts near what is accepted at full load."""
 
 SETTLES = 1.6
-"""Near what is accepted at full load queues settle slowly: a point takes so many times what its load says, about."""
+"""Close to saturation queues settle slowly: a point takes about this many times what its load suggests."""
 
 LIKELY = 0.7
 """Of the loads below the first one past saturation this part is likely stable."""

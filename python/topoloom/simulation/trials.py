@@ -77,7 +77,7 @@ def offered_simulators(
 class Trials:
     """Every routing that a network offers, under one traffic with the same options and seed.
 
-    Each has the VCs that it is given by default, unless the options say how many.
+    Each has the VCs that it is given by default, unless the options state how many.
 
     Args:
         network: The network.

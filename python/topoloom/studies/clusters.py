@@ -41,10 +41,10 @@ SYSTEMS = {
 """Batch systems: the class of dask-jobqueue, and what it calls the account."""
 
 STATUS = {"slurm": "squeue -h -j", "pbs": "qstat", "lsf": "bjobs -noheader", "sge": "qstat -j"}
-"""How batch systems are asked for a job; of one that is no more they say nothing, or that there is none."""
+"""How batch systems are asked about a job; for one that has ended they report nothing, or that none exists."""
 
 ENDED = ("EXIT", "DONE")
-"""What LSF says of jobs that have ended."""
+"""What LSF states about jobs that have ended."""
 
 MEMORY = re.compile(r"[1-9]\d* ?[kKMGT]i?B?")
 """An amount of memory."""
@@ -494,7 +494,7 @@ def _job(kind: Any, own: Secret) -> Any:
     """Return a class of jobs that are closed once the queue rejects them, or their cluster could not be closed.
 
     Their scripts are in the secret folder, where no other user can replace them. LSF's command reads the
-    script from its input, and dask-jobqueue throws away what it says: here it is kept.
+    script from its input, and dask-jobqueue throws away what it states: here it is kept.
     """
     from distributed import Status  # noqa: PLC0415 - Dask is optional, and loads slowly
 
@@ -555,7 +555,7 @@ def _said(error: BaseException) -> str:
 def _has(found: Any) -> str:
     if found is None:
         return "it has no topoloom"
-    return f"it has {_is(found)}" if isinstance(found, tuple) else f"asked for its version, it says {found!r}"
+    return f"it has {_is(found)}" if isinstance(found, tuple) else f"asked for its version, it answers {found!r}"
 
 
 def _is(version: Version) -> str:

@@ -160,7 +160,7 @@ class CompareJob:
             command: The command that repeats it.
             on_point: Hears every point.
             keeper: Keeps the points from one run to the next.
-            waiting: Called some times a second, with what says how far the engine is.
+            waiting: Called some times a second, with what reports how far the engine is.
         """
         facts = [
             interruptible(partial(network.facts, self._layout, self._prices), waiting) for network in self._networks

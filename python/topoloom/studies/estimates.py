@@ -15,7 +15,7 @@ USUAL_CYCLES = 3000
 """About as many cycles a simulation takes whose length is not given."""
 
 MOST_DIGITS = 6
-"""Longer numbers say nothing of a size."""
+"""Longer numbers prove nothing about a size."""
 
 
 class Estimates:
@@ -156,14 +156,14 @@ def shared(seconds: float, points: Sequence[StudyPoint]) -> dict[str, float]:
 
 
 def _guess(point: StudyPoint) -> float:
-    """Return an effort for a network of which nothing is known: by its numbers, which say how large it is."""
+    """Return an effort for a network of which nothing is known: by its numbers, which show how large it is."""
     factors = _factors(point.spec) or [100]
     size = min(max(prod(factors), 1), 10**7)
     return MEASUREMENTS[point.kind].effort * _load(point) * size / 1000
 
 
 def _factors(spec: str) -> list[int]:
-    """Return the numbers in a spec that its size grows with, as far as a look at it says."""
+    """Return the numbers in a spec that its size grows with, as far as its text shows."""
     try:
         name = _core.Name("topology", spec)
     except _core.TopoloomError:

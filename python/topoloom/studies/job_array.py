@@ -23,7 +23,7 @@ from topoloom.studies.repair import loose_row
 
 FOLDER = SHARES
 _ENTRY = {"key", "point", "result", "wall_s", "finished", "version", "model_version", "host"}
-"""What a line of a journal says."""
+"""What a line of a journal states."""
 
 _OURS = re.compile(r"\d+\.(json|jsonl|alive|log)|\.clock")
 """The names of the files of shares."""

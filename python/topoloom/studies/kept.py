@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 CHANNELS = "channels"
-"""The key of the flits a cycle on each channel in a result."""
+"""The key of the flits per cycle on each channel in a result."""
 
 
 class KeptPoints:

@@ -45,7 +45,7 @@ MOST_PRECISION = 0.5
 
 
 class Question(Protocol):
-    """What a measurement reads of a point; :class:`topoloom.studies.StudyPoint` says what each stands for."""
+    """What a measurement reads of a point; :class:`topoloom.studies.StudyPoint` states what each stands for."""
 
     @property
     def kind(self) -> str:
@@ -106,7 +106,7 @@ class VerifyOptions(Options):
     """How a routing is verified.
 
     Attributes:
-        vcs: Virtual channels a port; as many as the routing needs unless given.
+        vcs: Virtual channels per port; as many as the routing needs unless given.
     """
 
     vcs: U32 | None = None

@@ -58,7 +58,7 @@ def parse_toml(name: str, text: str) -> dict[str, Any]:
 
 
 def _unreadable(name: str, error: str, text: str) -> str:
-    r"""Return what tomllib says of the file `name` with `text` as a sentence like our own.
+    r"""Return what tomllib states about the file `name` with `text` as a sentence like our own.
 
     >>> _unreadable("s.toml", "Cannot overwrite a value (at line 2, column 6)", "a = 1\na = 2")
     's.toml, line 2: a is given twice'

@@ -37,7 +37,7 @@ TEXTS = ("key", "kind", "spec", "routing", "traffic", "finished", *OBJECTS)
 """Columns that hold a text in every row."""
 
 NEEDED = (*TEXTS, "files")
-"""Columns that say whether a row is whole."""
+"""Columns that state whether a row is whole."""
 
 
 def row(key: str, point: str, result: str, provenance: Mapping[str, Any]) -> dict[str, Any]:
@@ -203,7 +203,7 @@ def read(path: Path, keys: AbstractSet[str] | None = None) -> list[dict[str, Any
         dict.fromkeys(FIXED) | {name: value for name, value in row.items() if value is not None}
         for batch in _batches(path)
         for row in batch
-        # Whether a row is whole takes long to say where its result is large.
+        # Whether a row is whole takes long to find out where its result is large.
         if (keys is None or row.get("key") in keys) and is_whole(row)
     ]
 

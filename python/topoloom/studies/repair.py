@@ -104,7 +104,7 @@ def _fault(db: sqlite3.Connection) -> str | None:
 
 
 def is_damage(error: sqlite3.Error) -> bool:
-    """Return whether an error says that the file is damaged, not that it cannot be used now.
+    """Return whether an error states that the file is damaged, not that it cannot be used now.
 
     Args:
         error: An error of SQLite.

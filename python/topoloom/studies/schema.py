@@ -98,6 +98,6 @@ def _options() -> Schema:
 
 
 def _described(docstring: str) -> dict[str, str]:
-    """Return what a docstring says of each attribute."""
+    """Return what a docstring states about each attribute."""
     listed = re.findall(r"^ {8}(\w+): (.*(?:\n {12}.*)*)", docstring, re.MULTILINE)
     return {name: " ".join(text.split()) for name, text in listed}

@@ -344,7 +344,7 @@ class Sweep(BaseModel):
         fail = options.get("fail")
         family = _core.family_of(spec) if fail is None else FAULTY
         chosen = self.adaptive.get(family) if name == "adaptive" else None
-        # What failures leave says whether the routing of the family still plays its role.
+        # What failures leave states whether the routing of the family still plays its role.
         return chosen or (routing_on_spec(spec, fail, name) if family == FAULTY else resolve_routing(name, family))
 
 

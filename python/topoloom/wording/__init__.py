@@ -2,7 +2,7 @@
 
 
 def counted(number: int, one: str, several: str | None = None) -> str:
-    """Return a number of things as people say it.
+    """Return a number of things in words.
 
     Args:
         number: The number of things.

@@ -20,7 +20,7 @@ class Application:
 
     Args:
         spec: ``name:key=value,…`` such as ``allreduce:size=64KiB``; ``topoloom list apps`` shows all of them.
-        tasks: The tasks that there is room for: as many as it has unless its spec says otherwise.
+        tasks: The tasks that there is room for: as many as it has unless its spec states otherwise.
 
     Raises:
         TopoloomError: An application or a key that does not exist, a schedule that cannot be read, messages that do not
@@ -86,7 +86,7 @@ class Application:
         """
         told = _core.Workload(self.core.spec, self._room, records=True).carried()
         if told is None or len(told) != self.num_messages or not all(spans for _, spans in told):
-            raise TopoloomError(f"{self.core.spec} is no collective; its messages do not say what they carry")
+            raise TopoloomError(f"{self.core.spec} is no collective; its messages do not declare what they carry")
         return told
 
     def write_goal(self, path: str | Path, *, force: bool = False) -> list[str]:

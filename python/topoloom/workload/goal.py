@@ -32,7 +32,7 @@ def write_goal(workload: _core.Workload, path: str | Path, *, force: bool = Fals
     []
     """
     if workload.repeats:
-        raise TopoloomError(f"{workload.spec} repeats messages until other tasks are done, which GOAL cannot say")
+        raise TopoloomError(f"{workload.spec} repeats messages until other tasks are done, which GOAL cannot express")
     with replacing(path, GOAL, force=force) as file:
         for line in goal_lines(workload):
             file.write(f"{line}\n".encode())

@@ -34,7 +34,7 @@ class Impact:
 
 
 def expanded(app: str) -> list[str]:
-    """Return the applications that `app` stands for: those of a benchmark that does not say which of its tests.
+    """Return the applications that `app` stands for: those of a benchmark that does not state which of its tests.
 
     Args:
         app: The name of an application, whose keys are unchecked.

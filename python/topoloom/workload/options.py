@@ -26,7 +26,7 @@ class WorkloadOptions(EngineOptions):
     Attributes:
         engine: The engine: flow, with fair shares of links, or cycle, flit by flit.
         mapping: Which terminal runs which task: linear, random, blocks, tiles or a file.
-        rate: Bits or bytes a second of a link, as in 400Gb/s, of networks whose links have no rates of their own.
+        rate: Bits or bytes per second of a link, as in 400Gb/s, of networks whose links have no rates of their own.
         flit: Bytes of a flit, of the cycle engine.
         endpoint: What sending and receiving costs, such as ``overhead=500ns,latency=1us``.
         flow_engine: Options of the flow engine, such as ``model=share,injection=1``.

@@ -30,7 +30,7 @@ ONE_PATH = (
     "paths=1: a message takes one path, drawn where its routing has several, as ECMP does for each flow; "
     "--flow-engine paths=16 spreads it"
 )
-SEVERAL_PATHS = "paths={paths}: a message is split evenly over so many paths, each drawn by its routing"
+SEVERAL_PATHS = "paths={paths}: a message is split evenly over as many paths, each drawn by its routing"
 ADAPTIVE = (
     "{routing}: each part of a message decides at its start among the paths that the routing offers, by the bytes "
     "still to cross their channels, and keeps its path; packets would decide one by one"
@@ -39,12 +39,12 @@ ONE_DECISION = (
     "paths=1: a message takes one path; --flow-engine paths=16 splits it into parts that decide for themselves"
 )
 SEVERAL_DECISIONS = (
-    "paths={paths}: a message has so many parts, each of which decides for itself; they share its bytes as rates allow"
+    "paths={paths}: a message has as many parts, each of which decides for itself; they share its bytes as rates allow"
 )
 ENDPOINT = "endpoint: {endpoint}; without these costs in the ideal, which stays a lower bound"
 SCALE = "scale: messages have 1/{scale} of their bytes, rounded up, and computations 1/{scale} of their time"
 NOISE = "noise: {noise}; the ideal has the same computations"
-OWN_RATES = "{spec}: links have the rates that its spec or file gives, whatever --rate says"
+OWN_RATES = "{spec}: links have the rates of its spec or file, which --rate does not change"
 MEASURED_BY = "; messages alone are measured by {gbps:g} Gb/s, what a terminal sends at load 1"
 RATE = "rate: links carry {rate} in each direction, where their network gives no rates of its own; --rate sets it"
 """What makespans rest on."""

@@ -27,9 +27,9 @@ class PastJob:
         name: Its id.
         number: A number that follows from its id.
         submit_s: When it was submitted, in seconds from the first time in the file on.
-        start_s: When it began; None if the file does not say.
+        start_s: When it began; None if the file does not give it.
         elapsed_s: How long it ran.
-        limit_s: How long it was allowed to run; None if the file does not say, or sets no limit.
+        limit_s: How long it was allowed to run; None if the file gives no limit.
         nodes: How many nodes it had.
     """
 
@@ -147,7 +147,7 @@ class _Row:
         return float(text) if text.isdecimal() else self.span("Elapsed", text, "seconds")
 
     def limit(self) -> float | None:
-        """Return how long the job was allowed to run, in seconds; None if the file does not say, or sets no limit."""
+        """Return how long the job was allowed to run, in seconds; None if the file gives no limit."""
         text = self.text("TimelimitRaw", "Timelimit")
         if text in (*NEVER, "UNLIMITED", "Partition_Limit"):
             return None

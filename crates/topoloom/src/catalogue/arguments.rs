@@ -300,7 +300,7 @@ impl<'a> Arguments<'a> {
         self.value(key, values::bytes)
     }
 
-    /// Bytes a second.
+    /// Bytes per second.
     pub fn rate(&self, key: &str) -> Option<f64> {
         self.value(key, values::rate)
     }
@@ -414,8 +414,8 @@ mod tests {
                 "x: unknown key of thing 'rate.globl' (did you mean 'rate.global'?); there are: rate.",
             ),
             (strict, "4,rte=1G", "x: unknown key of thing 'rte' (did you mean 'rate'?)"),
-            (strict, "4,rate=400", "x: rate is 400; it must be bits or bytes a second above 0, as in 400G"),
-            (strict, "4,rate=-1G", "x: rate is '-1G'; it must be bits or bytes a second above 0"),
+            (strict, "4,rate=400", "x: rate is 400; it must be bits or bytes per second above 0, as in 400G"),
+            (strict, "4,rate=-1G", "x: rate is '-1G'; it must be bits or bytes per second above 0"),
             (strict, "4,delay.up=0ns", "x: delay.up is '0ns'; it must be a time above 0 with its unit, as in 350ns"),
             (Entry { keys: &[], shared: &[], ..loose }, "p=1", "the thing 'thing' takes no keys, but 'p' is given"),
         ] {

@@ -73,7 +73,7 @@ impl Entry {
         self.all_keys().find(|key| key.name == name)
     }
 
-    /// The place of a key among all that it takes, its own first.
+    /// The position of a key among all that it takes, its own first.
     pub fn place(&self, name: &str) -> Option<usize> {
         self.all_keys().position(|key| key.name == name)
     }

@@ -41,7 +41,7 @@ pub enum Kind {
     Choice(&'static [&'static str]),
     /// A number of bytes with a unit, from 1 up: `64KiB`.
     Bytes,
-    /// Bits or bytes a second with their unit: `400Gb/s`, `50GB/s`.
+    /// Bits or bytes per second with their unit: `400Gb/s`, `50GB/s`.
     Rate,
     /// Seconds with their unit, from 0 up; the text is an example of one.
     Time(&'static str),
@@ -67,7 +67,7 @@ pub enum Kind {
     Layout,
     /// This word, or what the other allows.
     Or(&'static str, &'static Kind),
-    /// Anything else, in one item, which its owner reads; the text says what it must be.
+    /// Anything else, in one item, which its owner reads; the text states what it must be.
     Text(&'static str),
     /// The same with commas between its parts, each of which begins with a digit.
     List(&'static str),
@@ -121,7 +121,7 @@ impl Kind {
             Self::Part => "from 0 to 1, or from 0% to 100%".to_owned(),
             Self::Choice(words) => listed(words),
             Self::Bytes => "a number of bytes from 1 up, as in 64KiB".to_owned(),
-            Self::Rate => "bits or bytes a second above 0, as in 400G, 10Gb/s or 25GB/s".to_owned(),
+            Self::Rate => "bits or bytes per second above 0, as in 400G, 10Gb/s or 25GB/s".to_owned(),
             Self::Time(example) => format!("a time with its unit, as in {example}"),
             Self::Delay(example) => format!("a time above 0 with its unit, as in {example}"),
             Self::Metres(most) => format!("metres, from 0 to {most}"),
@@ -142,7 +142,7 @@ impl Kind {
         }
     }
 
-    /// True if `text` is a value of this type. What a name in brackets, a cabinet or a text of its own says is checked
+    /// True if `text` is a value of this type. What a name in brackets, a cabinet or a text of its own states is checked
     /// by those who read it.
     pub fn allows(self, text: &str) -> bool {
         match self {

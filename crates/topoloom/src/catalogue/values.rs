@@ -43,7 +43,7 @@ pub fn seconds(text: &str) -> Option<f64> {
     (time.is_finite() && time >= 0.0).then_some(time)
 }
 
-/// Bytes a second: `10Gb/s`, `400Gbit/s`, `12.5GB/s`, `100MB/s`; `400G` is 400 Gb/s, as ports are called.
+/// Bytes per second: `10Gb/s`, `400Gbit/s`, `12.5GB/s`, `100MB/s`; `400G` is 400 Gb/s, as ports are called.
 pub fn rate(text: &str) -> Option<f64> {
     const UNITS: [(&str, f64); 12] = [
         ("Gbit/s", 1e9 / 8.0),

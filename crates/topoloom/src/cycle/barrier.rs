@@ -31,7 +31,7 @@ impl Drop for BreakOnPanic<'_> {
 }
 
 impl Barrier {
-    /// For so many threads.
+    /// For this many threads.
     pub fn new(threads: u32) -> Self {
         Self {
             threads,

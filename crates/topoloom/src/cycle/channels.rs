@@ -14,7 +14,7 @@ pub const TERMINAL: u32 = 1 << 31;
 pub struct FlitEvent {
     /// The input VC it arrives at, or [`TERMINAL`] with the output VC that it was ejected by.
     pub to: u32,
-    /// Its place in the domain's pool.
+    /// Its position in the domain's pool.
     pub place: u32,
 }
 
@@ -114,7 +114,7 @@ pub struct ChannelEnd {
     pub sent: u32,
     /// The domain of the other end.
     pub domain: u16,
-    /// True if it is slower than one flit per cycle: [`Channels::paces`] says how much.
+    /// True if it is slower than one flit per cycle: [`Channels::paces`] states how much.
     pub slow: bool,
     /// True if it is neither slow nor leads to another domain: what is sent goes straight into the wheel.
     pub direct: bool,

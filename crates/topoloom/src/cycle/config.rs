@@ -102,7 +102,7 @@ pub struct Config {
     pub warmup: Option<u64>,
     /// Cycles of measurement; None to stop when the confidence interval is narrow enough.
     pub measure: Option<u64>,
-    /// At most so many cycles after a window of fixed length, until its packets have arrived; None for a few times its
+    /// At most this many cycles after a window of fixed length, until its packets have arrived; None for a few times its
     /// length. What the window accepts does not depend on it.
     pub drain: Option<u64>,
     /// Mean latency past which a network counts as saturated and its simulation ends early; None for no limit.
@@ -201,7 +201,7 @@ impl Config {
 }
 
 impl Config {
-    /// Checks that nothing is set that a trace says itself.
+    /// Checks that nothing is set that a trace states itself.
     ///
     /// # Errors
     /// [`Error::Config`] names the option.
@@ -212,7 +212,7 @@ impl Config {
         self.check_given("a trace")
     }
 
-    /// Checks that nothing is set that given packets or messages say themselves.
+    /// Checks that nothing is set that given packets or messages state themselves.
     ///
     /// # Errors
     /// [`Error::Config`] names the option; `what` is given.
@@ -229,7 +229,7 @@ impl Config {
         }
     }
 
-    /// The packets a cycle that a terminal creates while it may, if its load is `load`: their probability.
+    /// The packets per cycle that a terminal creates while it may, if its load is `load`: their probability.
     pub fn packet_rate(&self, load: f64) -> f64 {
         let rate = load / self.packet.mean();
         match self.injection {

@@ -40,7 +40,7 @@ pub fn find<M: RouterModel>(engine: &Engine<'_, M>, stride: u32, cut_through: bo
 struct Graph<'e, 'a, M> {
     engine: &'e Engine<'a, M>,
     stride: u32,
-    /// Packets take all their places at once.
+    /// Packets take all their slots at once.
     cut_through: bool,
 }
 
@@ -111,7 +111,7 @@ impl<'e, 'a, M: RouterModel> Graph<'e, 'a, M> {
         for taker in model.takers(output) {
             let downstream = self.peer(first + taker)?;
             match model.owner(taker) {
-                // It has taken places for flits that it has still to send.
+                // It has taken slots for flits that it has still to send.
                 Some(owner) if self.cut_through => waits.push(first + owner),
                 _ if model.taken(taker) > self.flits(downstream) => return None,
                 _ => {}

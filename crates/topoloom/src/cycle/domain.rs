@@ -693,7 +693,7 @@ mod tests {
         }
     }
 
-    /// Packets of so many flits in small buffers.
+    /// Packets of this many flits in small buffers.
     fn crowded<'a>(packet: u32, given: impl IntoIterator<Item = (&'a str, Value)>) -> Config {
         let router = RouterOptions::new("iq", given).expect("options of a router");
         Config { router, packet: Sizes::One(packet), ..Config::default() }

@@ -368,7 +368,7 @@ mod tests {
     use crate::topology;
     use crate::watch::NoControl;
 
-    /// (First routers of the domains, the window) of a network on so many threads, its links within groups short.
+    /// (First routers of the domains, the window) of a network on this many threads, its links within groups short.
     fn cut(spec: &str, threads: u32) -> (Vec<u32>, u32) {
         let network = topology::build(spec).expect(spec);
         let config: Config = serde_json::from_str(r#"{"links": {"terminal": 1, "local": 2, "global": 40}}"#).unwrap();

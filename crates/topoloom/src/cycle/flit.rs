@@ -108,7 +108,7 @@ pub struct Decision {
     pub state: PacketState,
 }
 
-/// How many places ahead memory is asked for.
+/// How many positions ahead memory is asked for.
 const AHEAD: usize = 8;
 
 /// The end of a list.
@@ -123,12 +123,12 @@ struct Node<T> {
 }
 
 /// Flits, or packets, in linked lists. A flit stays at its place from its terminal on, on wires and in buffers, until it
-/// leaves the domain; what moves is the number of the place. Freed places are used again last in, first out: what is hot in the cache is used
+/// leaves the domain; what moves is the number of the place. Freed positions are used again last in, first out: what is hot in the cache is used
 /// first.
 #[derive(Debug, Default)]
 pub struct Pool<T> {
     nodes: Vec<Node<T>>,
-    /// The places that were freed, the last one behind the others.
+    /// The positions that were freed, the last one behind the others.
     free: Vec<u32>,
 }
 
@@ -149,7 +149,7 @@ impl<T: Copy> Pool<T> {
         place
     }
 
-    /// The same where all places are taken.
+    /// The same where all positions are taken.
     #[cold]
     fn grow(&mut self, item: T) -> u32 {
         self.nodes.push(Node { item, next: NIL });
@@ -169,7 +169,7 @@ impl<T: Copy> Pool<T> {
         &self.nodes[place as usize].item
     }
 
-    /// The bytes of all places.
+    /// The bytes of all positions.
     pub fn bytes(&self) -> usize {
         self.nodes.len() * size_of::<Node<T>>()
     }

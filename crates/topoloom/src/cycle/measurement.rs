@@ -194,7 +194,7 @@ impl<M: RouterModel> Measurement<'_, '_, M> {
         while self.engine.now < until && !self.stopped {
             let before = self.engine.wall_s;
             let (now, threads) = (self.engine.now, self.engine.threads);
-            // Deadlocks are looked for in the same cycles whatever the clock says: results do not depend on it.
+            // Deadlocks are looked for in the same cycles whatever the clock shows: results do not depend on it.
             let stop = now.saturating_add(self.chunk).min(self.watched + WATCH);
             self.engine.advance(until.min(stop));
             // Looks up often enough to stop within a fraction of a second, seldom enough to cost nothing.
@@ -216,7 +216,7 @@ impl<M: RouterModel> Measurement<'_, '_, M> {
         !self.stopped
     }
 
-    /// So many cycles, or the time in which packets cross the empty network so many times, if that is longer.
+    /// This many cycles, or the time in which packets cross the empty network this many times, if that is longer.
     fn cycles(&self, least: u32, crossings: u32) -> u32 {
         least.max((crossings * self.setup.crossing.min(LONGEST_CROSSING)).next_multiple_of(SLOT))
     }
@@ -294,7 +294,7 @@ impl<M: RouterModel> Measurement<'_, '_, M> {
         }
     }
 
-    /// Flits that the terminals offer in so many cycles.
+    /// Flits that the terminals offer in this many cycles.
     fn offered(&self, cycles: u32) -> f64 {
         self.load * f64::from(self.active) * f64::from(cycles)
     }

@@ -52,15 +52,15 @@ use terminals::Offer;
 pub struct Setup {
     /// The options, filled in.
     pub config: Config,
-    /// What the router model says of its ports.
+    /// What the router model states about its ports.
     pub interface: Interface,
-    /// Virtual channels a port.
+    /// Virtual channels per port.
     pub vcs: u32,
     /// VC classes of the routing.
     pub classes: u32,
     /// The latency of each link.
     pub links: LinkTimes,
-    /// Places a port has for its VCs: a power of two.
+    /// Slots a port has for its VCs: a power of two.
     pub stride: u32,
     /// VCs of each class; behind them all VCs.
     pub class_masks: Vec<u64>,
@@ -78,7 +78,7 @@ pub struct Setup {
     pub bubble: u32,
     /// The VCs into which each terminal may send, a bit each; empty if all of them send into any.
     pub injection: Vec<u64>,
-    /// Flits a cycle that a terminal sends at load 1.
+    /// Flits per cycle that a terminal sends at load 1.
     pub unit: f64,
     /// The rate at which a flit takes a cycle, in Gb/s; `None` where links have no rates.
     pub clock_gbps: Option<f64>,
@@ -96,7 +96,7 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// Checks `config` against a network, the VC classes of its routing, and the VCs `wanted` unless it says how many.
+    /// Checks `config` against a network, the VC classes of its routing, and the VCs `wanted` unless it states how many.
     ///
     /// # Errors
     /// [`Error::Config`] for an option out of range, [`Error::Routing`] for too few VCs, [`Error::TooLarge`] for a run
@@ -189,7 +189,7 @@ impl Setup {
         let Some(clock) = network.clock_gbps() else {
             return if delays {
                 Err(Error::Config(format!(
-                    "{} has delays in nanoseconds but no rates, so that nothing says how long a cycle is; give rate in the \
+                    "{} has delays in nanoseconds but no rates, so that the length of a cycle is not defined; give rate in the \
                      spec, or latencies in cycles by --links",
                     network.spec()
                 )))
@@ -284,7 +284,7 @@ impl Setup {
         let injection = String::from(self.config.injection);
         let who = if highest > 1.0 { "the terminal of the highest rate" } else { "a terminal that is on" };
         Err(Error::Config(format!(
-            "{injection} cannot reach load {load}: {who} would have to create {rate:.3} packets a cycle; at most 1 is \
+            "{injection} cannot reach load {load}: {who} would have to create {rate:.3} packets per cycle; at most 1 is \
              possible"
         )))
     }
@@ -303,7 +303,7 @@ impl Setup {
         self.injection.get(terminal.index()).copied().unwrap_or(self.class_masks[self.classes as usize])
     }
 
-    /// The places of each VC's own, and those that the VCs of a port share.
+    /// The slots of each VC's own, and those that the VCs of a port share.
     pub fn places(&self) -> (u32, u32) {
         self.interface.buffers.divide(self.interface.buffer, self.vcs, self.largest)
     }
@@ -336,19 +336,19 @@ impl Setup {
         let per_port = u64::from(vcs) * u64::from(buffer);
         if per_port > 1 << 20 {
             return Err(Error::Config(format!(
-                "{vcs} VCs of {buffer} flits are {per_port} flits a port; at most {} are possible",
+                "{vcs} VCs of {buffer} flits are {per_port} flits per port; at most {} are possible",
                 1 << 20
             )));
         }
         if buffers != Buffers::Private && per_port > 65_535 {
             return Err(Error::Config(format!(
-                "{vcs} VCs of {buffer} flits share {per_port} flits a port; at most 65535 can be shared"
+                "{vcs} VCs of {buffer} flits share {per_port} flits per port; at most 65535 can be shared"
             )));
         }
         let radix = network.radix() as u64;
         if radix * u64::from(self.stride) > u64::from(u16::MAX) {
             return Err(Error::TooLarge(format!(
-                "{}: routers of {radix} ports with {} VCs; at most {} ports are possible with so many",
+                "{}: routers of {radix} ports with {} VCs; at most {} ports are possible with as many",
                 network.spec(),
                 self.vcs,
                 u64::from(u16::MAX) / u64::from(self.stride)

@@ -52,7 +52,7 @@ impl Pace {
         self.whole + u32::from(self.rest > 0)
     }
 
-    /// Flits in so many cycles, rounded up.
+    /// Flits in this many cycles, rounded up.
     pub fn flits(&self, cycles: u32) -> u32 {
         let q = u64::from(self.whole) * self.p + self.rest;
         (u64::from(cycles) * self.p).div_ceil(q) as u32

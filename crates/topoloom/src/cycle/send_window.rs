@@ -116,7 +116,7 @@ pub struct SendWindows {
 }
 
 impl SendWindows {
-    /// Nothing is in flight yet, in packets of so many flits.
+    /// Nothing is in flight yet, in packets of this many flits.
     pub fn new(plan: &WindowPlan, packet: u32) -> Self {
         let (open, coming, abroad) = (HashMap::new(), BinaryHeap::new(), Vec::new());
         Self { most: plan.most, packet, open, coming, abroad }
@@ -148,7 +148,7 @@ impl SendWindows {
         Some(next)
     }
 
-    /// So many flits are acknowledged: appends to the terminal's queue what can be sent for it.
+    /// This many flits are acknowledged: appends to the terminal's queue what can be sent for it.
     pub fn acknowledged(&mut self, ends: Ends, flits: u32, queue: &mut VecDeque<Transmission>) {
         let (packet, most) = (self.packet, self.most);
         let window = self.open.get_mut(&ends).expect("what is acknowledged was in flight");

@@ -72,7 +72,7 @@ impl Sizes {
     /// Checks the sizes.
     ///
     /// # Errors
-    /// [`Error::Config`] says what is allowed.
+    /// [`Error::Config`] reports what is allowed.
     pub fn check(&self) -> Result<()> {
         match self {
             Self::One(size) => possible(*size),

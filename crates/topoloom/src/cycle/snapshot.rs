@@ -1,4 +1,4 @@
-//! What routings may know about the whole network: the occupancy of every output, published every so many cycles.
+//! What routings may know about the whole network: the occupancy of every output, published in intervals.
 //!
 //! What is published before cycle t (t a multiple of the period) is the state at the end of cycle t - 1, the same that
 //! a router sees of its own outputs in t. It stands until the next time. Runs whose routing asks for none pay a
@@ -97,7 +97,7 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// An idle network, published every `period` cycles; never if `period` is 0. So many flits are `in_flight` through each of
+    /// An idle network, published every `period` cycles; never if `period` is 0. This many flits are `in_flight` through each of
     /// its outputs where nothing waits.
     pub fn new(period: u32, in_flight: impl Iterator<Item = u32>, network: &Network) -> Self {
         let ports = if period > 0 { network.ports().len() } else { 0 };

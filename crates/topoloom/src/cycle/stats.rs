@@ -114,7 +114,7 @@ pub struct Stats {
     pub network_latency: u64,
     /// Their summed routers visited.
     pub hops: u64,
-    /// How many visited so many routers; the last counts those that visited more, too.
+    /// How many visited this many routers; the last counts those that visited more, too.
     pub hop_counts: [u64; HOP_COUNTS],
     /// Flits of measured packets that arrived.
     pub flits: u64,

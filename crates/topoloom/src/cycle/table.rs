@@ -21,7 +21,7 @@ impl TableMaker {
     /// A maker of tables.
     ///
     /// # Safety
-    /// Whatever code can reach a table of this maker indexes it (`[]`) below its length only. Say at the call which
+    /// Whatever code can reach a table of this maker indexes it (`[]`) below its length only. State at the call which
     /// numbers index the tables, and what bounds them.
     pub unsafe fn promise() -> Self {
         Self(())

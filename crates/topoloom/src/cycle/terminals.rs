@@ -61,7 +61,7 @@ pub struct Offer<'a> {
     pub traffic: &'a Traffic,
     /// The workload, if there is one.
     pub workload: Option<&'a Arc<WorkloadPlan>>,
-    /// Flits a cycle of a terminal that sends.
+    /// Flits per cycle of a terminal that sends.
     pub load: f64,
 }
 
@@ -93,9 +93,9 @@ pub struct Terminals {
     blocked: Table<bool>,
     /// Flits in the router's injection buffers, 2^`log` to a terminal.
     occupancy: Table<u16>,
-    /// Those of them in places that VCs share, by terminal; empty if none are shared.
+    /// Those of them in slots that VCs share, by terminal; empty if none are shared.
     shared: Table<u32>,
-    /// Places of each VC's own, and places that the VCs of a port share.
+    /// Slots of each VC's own, and slots that the VCs of a port share.
     reserve: u32,
     pool: u32,
     /// A packet needs room for all of it.
@@ -191,7 +191,7 @@ impl Terminals {
             && matches!(config.packet, Sizes::One(1))
             && matches!(processes[..], [Process::Bernoulli(_)]);
         // SAFETY: sources are numbered from 0 without gaps, and their VCs 2^`log` to each. Sources are woken by these
-        // numbers, and credits come back with those of the VCs that the domain gave to the channels. Shared places are
+        // numbers, and credits come back with those of the VCs that the domain gave to the channels. Shared slots are
         // counted only where there are some: else no VC holds more than its own.
         let tables = unsafe { TableMaker::promise() };
         let mut this = Self {
@@ -519,7 +519,7 @@ impl Terminals {
     }
 }
 
-/// When the first of the packets in these places of a trace is created, and its flits.
+/// When the first of the packets in these slots of a trace is created, and its flits.
 fn next_of(trace: &Trace, rest: &Range<u32>) -> (u32, u32) {
     if rest.is_empty() {
         return (NEVER, 0);

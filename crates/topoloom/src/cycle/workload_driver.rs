@@ -33,7 +33,7 @@ const IDLE: u32 = u32::MAX;
 pub struct Units {
     /// Bytes of a flit.
     pub flit_bytes: u32,
-    /// Bytes a second of a link: one flit per cycle.
+    /// Bytes per second of a link: one flit per cycle.
     pub bytes_per_s: f64,
 }
 
@@ -48,7 +48,7 @@ impl Units {
             Error::Config(format!("flit is '{flit}'; it must be a number of bytes from 1 up, as in 64B"))
         })?;
         let bytes_per_s = values::rate(rate).ok_or_else(|| {
-            Error::Config(format!("rate is '{rate}'; it must be bits or bytes a second, as in 10Gb/s or 25GB/s"))
+            Error::Config(format!("rate is '{rate}'; it must be bits or bytes per second, as in 10Gb/s or 25GB/s"))
         })?;
         Ok(Self { flit_bytes, bytes_per_s })
     }
@@ -63,7 +63,7 @@ impl Units {
         f64::from(self.flit_bytes) / self.bytes_per_s
     }
 
-    /// Flits of so many bytes.
+    /// Flits of this many bytes.
     fn flits(&self, bytes: u64) -> u64 {
         bytes.div_ceil(self.flit_bytes.into())
     }
@@ -88,7 +88,7 @@ impl Units {
         f64::from(cycle) * self.cycle_s()
     }
 
-    /// Cycles of so many seconds, at least one.
+    /// Cycles of this many seconds, at least one.
     fn cycles(&self, seconds: f64) -> u64 {
         self.cycle(seconds).max(1)
     }
@@ -154,7 +154,7 @@ impl WorkloadPlan {
     /// The same with what its endpoints may have in flight, on a network that is set up.
     ///
     /// # Errors
-    /// [`Error::Routing`](crate::error::Error::Routing) if the routing goes round and round, as custom tables may.
+    /// [`Error::Routing`](crate::error::Error::Routing) if the routing has a cycle, as custom tables may.
     pub fn with_window(self, network: &Network, routing: &AnyRouting, setup: &Setup) -> Result<Self> {
         let Some(bytes) = self.endpoint.as_ref().and_then(|costs| costs.window) else { return Ok(self) };
         let most = bytes / u64::from(self.units.flit_bytes);
@@ -197,7 +197,7 @@ impl WorkloadPlan {
         self.flits_of(self.workload.messages()[message as usize].bytes) as u32
     }
 
-    /// The flits of so many bytes, with the headers of their packets.
+    /// The flits of this many bytes, with the headers of their packets.
     fn flits_of(&self, bytes: u64) -> u64 {
         let header = self.endpoint.as_ref().map_or(0, |costs| costs.header);
         if header == 0 || bytes == 0 {
@@ -331,7 +331,7 @@ impl WorkloadDriver {
         }
     }
 
-    /// Begins; appends the places of terminals that had nothing to send and now have.
+    /// Begins; appends the positions of terminals that had nothing to send and now have.
     pub fn start(&mut self, wake: &mut Vec<u32>) {
         self.progress.start(&mut self.ready);
         self.begin(0, wake);
@@ -376,7 +376,7 @@ impl WorkloadDriver {
         MessagePacket { message: marked, destination: self.plan.mapping.terminal(target) }
     }
 
-    /// The cycles that so many flits take at a terminal's interface.
+    /// The cycles that this many flits take at a terminal's interface.
     fn interface_cycles(&self, flits: u32) -> f64 {
         let Some(costs) = &self.plan.endpoint else { return 0.0 };
         let bytes = u64::from(flits) * u64::from(self.plan.units.flit_bytes);
@@ -450,7 +450,7 @@ impl WorkloadDriver {
         self.windows.as_mut().expect("every domain has windows, or none").expect(acknowledgement);
     }
 
-    /// Takes in the acknowledgements that are back; appends the places of terminals that had nothing to send and now
+    /// Takes in the acknowledgements that are back; appends the positions of terminals that had nothing to send and now
     /// have.
     #[inline]
     pub fn take_acknowledgements(&mut self, now: u32, wake: &mut Vec<u32>) {

@@ -36,7 +36,7 @@ struct Backlog {
     /// Bytes at `since`.
     bytes: f64,
     since: f64,
-    /// Bytes a second of all flows.
+    /// Bytes per second of all flows.
     rate: f64,
     /// Flows under way; what is yet to begin is not counted.
     flows: f64,

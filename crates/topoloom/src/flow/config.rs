@@ -190,7 +190,7 @@ impl FlowConfig {
             }
         }
         let bytes = bytes_per_s(rate).ok_or_else(|| {
-            Error::Config(format!("rate is '{rate}'; it must be bits or bytes a second, as in 10Gb/s or 25GB/s"))
+            Error::Config(format!("rate is '{rate}'; it must be bits or bytes per second, as in 10Gb/s or 25GB/s"))
         })?;
         Ok(Self { gbps: bytes * 8e-9, seed, ..Self::read(text)? })
     }
@@ -204,7 +204,7 @@ impl FlowConfig {
         Ok(Self { endpoint: Some(costs).filter(|costs| !costs.is_free()), ..self })
     }
 
-    /// Bytes a second that a terminal takes in or gives out at most, by what each byte costs it.
+    /// Bytes per second that a terminal takes in or gives out at most, by what each byte costs it.
     pub fn byte_rate(&self) -> f64 {
         self.endpoint.as_ref().map_or(f64::INFINITY, |costs| 1.0 / costs.per_byte_s)
     }
@@ -218,17 +218,17 @@ impl FlowConfig {
             .map(|limit| Some(least(limit)).filter(|links| links.is_finite() || self.byte_rate().is_finite()))
     }
 
-    /// Bytes a second in one direction of a link that has no rate of its own.
+    /// Bytes per second in one direction of a link that has no rate of its own.
     pub fn link_rate(&self) -> f64 {
         self.gbps * 1e9 / 8.0
     }
 
-    /// Bytes a second in one direction of the link at `port` of `network`.
+    /// Bytes per second in one direction of the link at `port` of `network`.
     pub fn rate_of(&self, network: &Network, port: PortId) -> f64 {
         network.gbps(port).unwrap_or(self.gbps) * 1e9 / 8.0
     }
 
-    /// Bytes a second that a message alone is measured by: of a terminal at load 1, or of a link where all are alike.
+    /// Bytes per second that a message alone is measured by: of a terminal at load 1, or of a link where all are alike.
     pub fn unit_rate(&self, network: &Network) -> f64 {
         network.injection_gbps().unwrap_or(self.gbps) * 1e9 / 8.0
     }

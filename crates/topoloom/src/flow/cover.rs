@@ -93,7 +93,7 @@ pub(super) struct Cover {
 }
 
 impl Cover {
-    /// No runs on so many channels. `joined` is true of channels that follow the one before them in a line, with the same
+    /// No runs on this many channels. `joined` is true of channels that follow the one before them in a line, with the same
     /// capacity.
     pub fn new(channels: usize, joined: impl Fn(u32) -> bool) -> Self {
         let mut bits = Bits::new(channels);
@@ -149,7 +149,7 @@ impl Cover {
         self.count(run, -1);
     }
 
-    /// Counts so many runs more at both of their ends.
+    /// Counts this many runs more at both of their ends.
     fn count(&mut self, (low, high): (u32, u32), more: i32) {
         for (end, at) in [low, high].into_iter().enumerate() {
             let count = &mut self.counts[at as usize][end];

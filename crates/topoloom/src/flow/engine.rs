@@ -84,7 +84,7 @@ impl<W: AsRef<Workload>> Script for Progress<W> {
     }
 }
 
-/// So many messages, all sent at the start.
+/// This many messages, all sent at the start.
 #[derive(Debug)]
 pub struct AtOnce {
     left: u32,
@@ -114,7 +114,7 @@ impl Script for AtOnce {
     }
 }
 
-/// Runs a workload, its tasks on the terminals that `mapping` says.
+/// Runs a workload, its tasks on the terminals that `mapping` states.
 ///
 /// # Errors
 /// [`Error::TooLarge`] if the flows under way would not fit in memory; [`Error::Workload`] if tasks wait for what never
@@ -346,7 +346,7 @@ fn tasks(messages: &[Message]) -> usize {
 const SAME: f64 = 1e-12;
 /// The rate of a pool is summed up again when it was changed more often.
 const ADDED: u32 = 256;
-/// Among so many classes one on the same path is looked for one by one.
+/// Among this many classes one on the same path is looked for one by one.
 const FEW: usize = 8;
 /// Bytes of memory that a flow takes, and for each channel of its path.
 const FLOW_BYTES: f64 = 200.0;
@@ -817,7 +817,7 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// So many flows leave their class; true if it has none left and is gone.
+    /// This many flows leave their class; true if it has none left and is gone.
     fn leave(&mut self, class: u32, gone: u32) -> bool {
         let last = self.rates.leave(class, gone);
         if last {
@@ -1116,7 +1116,7 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Adds a flow to the class of its path, the places of its channels, with the number of those between routers and its
+    /// Adds a flow to the class of its path, the positions of its channels, with the number of those between routers and its
     /// [kind](Flight::kind).
     fn add(&mut self, message: u32, bytes: f64, path: &[u32], [between, kind]: [u32; 2]) {
         // Not from 0, which a channel 0 would leave as it is.

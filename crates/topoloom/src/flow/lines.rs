@@ -8,10 +8,10 @@ use crate::network::{Grid, Lattice, Network, Peer, PortId};
 /// The order in which the engine keeps channels.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
-    /// The place of each channel, and the channel at each place. Those beyond are at the places of their ids.
+    /// The position of each channel, and the channel at each place. Those beyond are at the positions of their ids.
     places: Vec<u32>,
     channels: Vec<u32>,
-    /// True at the places of channels that follow the one at the place before in a line.
+    /// True at the positions of channels that follow the one at the place before in a line.
     goes_on: Vec<bool>,
 }
 
@@ -41,7 +41,7 @@ impl Lines {
         !self.places.is_empty()
     }
 
-    /// The place of a channel.
+    /// The position of a channel.
     pub fn place(&self, channel: u32) -> u32 {
         self.places.get(channel as usize).copied().unwrap_or(channel)
     }

@@ -32,7 +32,7 @@ use crate::error::{Error, Result};
 use crate::network::{Network, TerminalId};
 use crate::routing::AnyRouting;
 
-/// The rates of flows that are all under way at the same time, each from a terminal to another, in bytes a second.
+/// The rates of flows that are all under way at the same time, each from a terminal to another, in bytes per second.
 ///
 /// # Errors
 /// [`Error::Config`] if a flow has an end that is no terminal; infinite is the rate of a flow to its own terminal.
@@ -54,7 +54,7 @@ pub fn rates(network: &Network, routing: &AnyRouting, flows: &[[u32; 2]], config
             let adapts = adaptive.as_mut().filter(|_| between > 0);
             classes.push((adapts.is_none() && !path.is_empty()).then(|| rates.add(&path, 1)));
             if let Some(adaptive) = adapts {
-                // A part names its place among the classes, as its rate is asked for there.
+                // A part names its position among the classes, as its rate is asked for there.
                 let (message, rng) = (classes.len() as u32 - 1, paths.stream_of_part(flow, part));
                 adaptive.offer(Part { message, bytes: 1.0, ends, path, between, rng }, 0.0);
             }

@@ -163,7 +163,7 @@ impl<'a> Paths<'a> {
         self.delays
     }
 
-    /// The capacities of all channels in bytes a second.
+    /// The capacities of all channels in bytes per second.
     pub fn capacities<'n>(network: &'n Network, config: &'n FlowConfig) -> impl Iterator<Item = f64> + 'n {
         let [injection, consumption] = config.limits(network);
         let ports = (0..).map(PortId).zip(network.ports()).map(move |(port, at)| match (at.peer, consumption) {
@@ -202,7 +202,7 @@ impl<'a> Paths<'a> {
     /// there more than once.
     ///
     /// # Errors
-    /// [`Error::Routing`](crate::error::Error::Routing) if the routing goes round and round, as custom tables may.
+    /// [`Error::Routing`](crate::error::Error::Routing) if the routing has a cycle, as custom tables may.
     pub fn walk(&self, source: TerminalId, target: TerminalId, rng: &mut Rng, path: &mut Vec<u32>) -> Result<u32> {
         self.walk_by(Queues::Idle, source, target, rng, path)
     }

@@ -46,9 +46,9 @@ const COARSER: f64 = 4.0;
 const OFTEN: u8 = 8;
 /// A channel with less than this part of its capacity left is full for flows that keep their rates.
 const FULL: f64 = 1e-9;
-/// A sum is made again when it was added to so many times more than it has parts, lest rounding adds up.
+/// A sum is made again when it was added to this many times more than it has parts, lest rounding adds up.
 const ADDED: u32 = 64;
-/// So many classes at a time are [read](Rates::warm) before they change.
+/// This many classes at a time are [read](Rates::warm) before they change.
 pub(super) const TOGETHER: usize = 32;
 /// No channel.
 const NOWHERE: u32 = u32::MAX;
@@ -102,7 +102,7 @@ struct Hop {
     place: u32,
 }
 
-/// A class that crosses a channel, and the place in `hops` of that which does.
+/// A class that crosses a channel, and the position in `hops` of that which does.
 #[derive(Debug, Clone, Copy)]
 struct Crossing {
     class: u32,
@@ -316,7 +316,7 @@ impl Rates {
         Self::crossed(&self.hops, self.cover.as_ref(), class, |channel| change(&mut channels[channel as usize]));
     }
 
-    /// So many flows fewer in a class; returns true if it has none left and is gone.
+    /// This many flows fewer in a class; returns true if it has none left and is gone.
     pub fn leave(&mut self, class: u32, flows: u32) -> bool {
         let own = &mut self.classes[class as usize];
         own.flows -= flows;
@@ -389,7 +389,7 @@ impl Rates {
         std::hint::black_box(sum);
     }
 
-    /// The same for classes that are about to leave: also which others move to their places.
+    /// The same for classes that are about to leave: also which others move to their positions.
     pub fn warm_to_leave(&self, classes: &[u32]) {
         self.warm(classes);
         let mut sum = 0;
@@ -715,7 +715,7 @@ mod tests {
         rates.into_iter().map(|rate| rate.expect("every path has a channel")).collect()
     }
 
-    /// What comes and goes: a path with a number of flows, or the place of a class to change.
+    /// What comes and goes: a path with a number of flows, or the position of a class to change.
     #[derive(Debug, Clone)]
     enum Event {
         Add(Vec<u32>, u32),

@@ -119,13 +119,13 @@ impl MessageTimes {
         Some(Self { mean_s: mean(took.iter().sum()), p50_s, p99_s, max_s, mean_stretch: mean(stretches), max_stretch })
     }
 
-    /// The places of the median, the 99th percentile and the longest among so many sorted times: the least that so many per
+    /// The positions of the median, the 99th percentile and the longest among this many sorted times: the least that this many per
     /// cent of them do not exceed.
     fn ranks(count: u64) -> [u64; 3] {
         [(count - 1) / 2, (count * 99).div_ceil(100) - 1, count - 1]
     }
 
-    /// Of messages that took so long, so many each; `unit_s` is what their stretches are measured by.
+    /// Of messages that took so long, this many each; `unit_s` is what their stretches are measured by.
     pub(super) fn weighted(mut took: Vec<(f64, u64)>, unit_s: f64) -> Self {
         took.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
         let count: u64 = took.iter().map(|(_, times)| times).sum();
@@ -201,7 +201,7 @@ impl BusyChannel {
 pub struct Timeline {
     /// Their length.
     pub interval_s: f64,
-    /// Bytes a second of all flows.
+    /// Bytes per second of all flows.
     pub bytes_per_s: Vec<f64>,
     /// The mean utilisation of the channels between routers.
     pub utilisation: Vec<f64>,
@@ -257,7 +257,7 @@ struct Computation {
 pub(super) struct Record {
     /// Messages that each of those that are written down stands for.
     copies: u64,
-    /// Bytes a second that messages alone are measured by.
+    /// Bytes per second that messages alone are measured by.
     unit_rate: f64,
     ideal_s: f64,
     pub flows: u64,
@@ -307,7 +307,7 @@ impl Record {
         }
     }
 
-    /// The same where each message stands for so many.
+    /// The same where each message stands for this many.
     pub fn with_copies(self, copies: u32) -> Self {
         Self { copies: copies.into(), ..self }
     }
@@ -566,7 +566,7 @@ impl Record {
     }
 }
 
-/// Bytes a second of all channels between routers.
+/// Bytes per second of all channels between routers.
 fn channel_rates(network: &Network, config: &FlowConfig) -> f64 {
     if !network.has_rates() {
         return 2.0 * network.links().len() as f64 * config.link_rate();

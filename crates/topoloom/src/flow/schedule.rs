@@ -45,7 +45,7 @@ const NEVER: Times = Times { due: f64::INFINITY, queued: f64::INFINITY, far: fal
 /// The heap takes in this part of those beyond the limit at a time, but as many as this.
 const PART: usize = 16;
 const FEW: usize = 256;
-/// The heap is sorted out when it has so many entries for each id.
+/// The heap is sorted out when it has this many entries for each id.
 const ENTRIES: usize = 4;
 
 /// Completions by time.

@@ -12,11 +12,11 @@ pub(super) struct Alone<'a> {
     config: &'a FlowConfig,
     messages: &'a [Message],
     ends: &'a dyn Fn(u32) -> [TerminalId; 2],
-    /// Bytes a second that a terminal sends and receives at most.
+    /// Bytes per second that a terminal sends and receives at most.
     terminal: [f64; 2],
-    /// Bytes a second of each channel, where they differ or have delays of their own.
+    /// Bytes per second of each channel, where they differ or have delays of their own.
     channels: Option<Vec<f64>>,
-    /// Bytes a second of the fastest link between routers, and the seconds of the shortest.
+    /// Bytes per second of the fastest link between routers, and the seconds of the shortest.
     best: (f64, f64),
 }
 
@@ -48,7 +48,7 @@ impl<'a> Alone<'a> {
         }
     }
 
-    /// Bytes a second that a terminal sends, and receives, at most.
+    /// Bytes per second that a terminal sends, and receives, at most.
     pub fn terminal(&self) -> [f64; 2] {
         self.terminal
     }

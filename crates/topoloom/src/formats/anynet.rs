@@ -128,7 +128,7 @@ impl Reader {
             (Some(one), Some(other)) if one != other => Err(Mistake::at(
                 line,
                 format!(
-                    "from router {a} to router {b} the latency is {other}, back {one}; a link has one for both ways"
+                    "from router {a} to router {b} the latency is {other}, back {one}; a link has one for both directions"
                 ),
             )),
             _ => {

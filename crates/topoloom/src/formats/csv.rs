@@ -186,7 +186,7 @@ impl Reading {
         Ok(())
     }
 
-    /// What a row says of its link.
+    /// What a row states about its link.
     fn wire(&self, row: &Row) -> Result<Wire, Mistake> {
         let mut values = [None; WIRE.len()];
         for (value, (name, column)) in values.iter_mut().zip(WIRE.into_iter().zip(self.columns.wire)) {

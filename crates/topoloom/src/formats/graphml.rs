@@ -26,7 +26,7 @@ pub(super) const FORMAT: Format = Format {
     beside: None,
 };
 
-/// What `kind` or `type` says of a node that is a terminal.
+/// What `kind` or `type` states about a node that is a terminal.
 const TERMINAL_KINDS: [&str; 5] = ["terminal", "host", "endpoint", "server", "compute"];
 
 /// True if a node of this `kind` or `type` is a terminal.
@@ -165,7 +165,7 @@ impl<'a> Data<'a> {
 }
 
 impl Data<'_> {
-    /// What the attributes of [`WIRE`] say, whose names begin with `prefix`.
+    /// What the attributes of [`WIRE`] hold, whose names begin with `prefix`.
     fn wire(&self, prefix: &str) -> Result<Wire, Mistake> {
         let mut values = [None; WIRE.len()];
         for (value, name) in values.iter_mut().zip(WIRE) {

@@ -92,7 +92,7 @@ impl Kind {
         }
     }
 
-    /// The same kind, unless the description of an adapter says that it is none.
+    /// The same kind, unless the description of an adapter states that it is none.
     fn described(self, description: &str) -> Self {
         if self == Self::Adapter && is_aggregation_node(description) { Self::Aggregation } else { self }
     }

@@ -23,7 +23,7 @@ const LANES: [(&str, f64); 9] = [
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Rate {
     lanes: u8,
-    /// The place of the speed among [`LANES`], which are in ascending order.
+    /// The position of the speed among [`LANES`], which are in ascending order.
     speed: usize,
 }
 

@@ -93,7 +93,7 @@ fn read(bytes: &[u8]) -> Result<RawGraph, Mistake> {
     Ok(raw)
 }
 
-/// What a vertex's line says.
+/// What a vertex's line states.
 struct Row {
     weight: Option<u64>,
     /// Neighbours, counted from 0, and the weights of the edges to them.

@@ -220,7 +220,7 @@ pub fn write(network: &Network, format: &Format, timing: &Timing) -> Result<(Str
     Ok((write(network, timing)?, note.into_iter().collect()))
 }
 
-/// A sentence on what a file of `format` cannot say of `network`, so that it comes back as a graph alone.
+/// A sentence on what a file of `format` cannot state about `network`, so that it comes back as a graph alone.
 pub fn unwritten(network: &Network, format: &Format) -> Option<String> {
     if format.read.is_none() || format.holds.contains(&Holds::Spec) {
         return None;
@@ -233,10 +233,10 @@ pub fn unwritten(network: &Network, format: &Format) -> Option<String> {
     ))
 }
 
-/// The text before the spec in a comment that says which network a file was written of.
+/// The text before the spec in a comment that states which network a file was written of.
 const WRITTEN: &str = "topoloom spec:";
 
-/// The comment that says which network was written, if a spec names it: `# topoloom spec: torus:4x4`.
+/// The comment that states which network was written, if a spec names it: `# topoloom spec: torus:4x4`.
 fn comment(network: &Network, sign: char) -> String {
     network.written_as().map_or(String::new(), |spec| format!("{sign} {WRITTEN} {spec}\n"))
 }
@@ -321,7 +321,7 @@ fn wire_values(wire: Wire) -> [Option<f64>; 3] {
     [wire.gbps, wire.latency_ns, wire.length_m]
 }
 
-/// What columns or attributes say of a link.
+/// What columns or attributes state about a link.
 fn wire([gbps, latency_ns, length_m]: [Option<f64>; 3]) -> Wire {
     Wire { gbps, latency_ns, length_m }
 }

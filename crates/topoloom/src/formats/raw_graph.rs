@@ -47,7 +47,7 @@ pub struct Node {
     pub name: String,
     /// The number of its terminals, where the source gives it.
     pub terminals: Option<u64>,
-    /// What the source says of the links of its terminals, or of its own link if it is a terminal itself.
+    /// What the source states about the links of its terminals, or of its own link if it is a terminal itself.
     pub terminal_wire: Wire,
     /// True if it is a terminal itself.
     pub is_terminal: bool,
@@ -60,7 +60,7 @@ pub struct Node {
 /// A link between two nodes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RawLink {
-    /// Its ends as places among the nodes. In a directed source it leads from the first to the second.
+    /// Its ends as positions among the nodes. In a directed source it leads from the first to the second.
     pub ends: [u32; 2],
     /// Its class, where the source gives it.
     pub class: Option<LinkClass>,
@@ -117,7 +117,7 @@ pub struct RawGraph {
     pub directed: bool,
     /// What the user should know of the way it was read.
     pub notes: Vec<String>,
-    /// The spec of the network that the source says it is.
+    /// The spec of the network that the source states it is.
     pub written_as: Option<String>,
     /// The rules of the layout that the cabinets follow.
     pub layout: Option<String>,
@@ -137,7 +137,7 @@ pub(super) struct Wiring {
 }
 
 impl RawGraph {
-    /// The place of the node called `name`, which becomes one unless it is one already.
+    /// The position of the node called `name`, which becomes one unless it is one already.
     pub fn node(&mut self, name: &str, line: usize) -> u32 {
         if let Some(&place) = self.places.get(name) {
             return place;
@@ -159,7 +159,7 @@ impl RawGraph {
         free
     }
 
-    /// The place of the node called `name`, if there is one.
+    /// The position of the node called `name`, if there is one.
     pub fn find(&self, name: &str) -> Option<u32> {
         self.places.get(name).copied()
     }
@@ -191,7 +191,7 @@ impl RawGraph {
         Ok(())
     }
 
-    /// Says what the links of a node's terminals are.
+    /// States what the links of a node's terminals are.
     ///
     /// # Errors
     /// A mistake on `line` if a value is not above 0.
@@ -369,7 +369,7 @@ impl RawGraph {
         self.drop_terminal_nodes(&home)
     }
 
-    /// Keeps the routers alone; `home` says for each terminal on which router it hangs.
+    /// Keeps the routers alone; `home` states for each terminal on which router it hangs.
     fn drop_terminal_nodes(&mut self, home: &[Option<u32>]) -> std::result::Result<(), Mistake> {
         let nodes = std::mem::take(&mut self.nodes);
         let mut place = vec![0; nodes.len()];
@@ -408,8 +408,9 @@ impl RawGraph {
         }
         if between.values().all(|ways| ways.iter().any(Vec::is_empty)) {
             if !self.links.is_empty() {
-                self.notes
-                    .push("the graph is directed, and no edge has a reverse: each is a link for both ways".to_owned());
+                self.notes.push(
+                    "the graph is directed, and no edge has a reverse: each is a link in both directions".to_owned(),
+                );
             }
             return Ok(());
         }
@@ -420,7 +421,7 @@ impl RawGraph {
             if up.len() != down.len() {
                 let [a, b] = [a, b].map(|end| &self.nodes[end as usize].name);
                 let what = format!(
-                    "the graph is directed, and not every edge between '{a}' and '{b}' has a reverse; a link goes both ways"
+                    "the graph is directed, and not every edge between '{a}' and '{b}' has a reverse; a link has both directions"
                 );
                 return Err(Mistake { line: self.links[place].line, what });
             }
@@ -438,8 +439,9 @@ impl RawGraph {
         match (self.links[there].latency, self.links[back].latency) {
             (Some(one), Some(other)) if one != other => {
                 let [a, b] = self.links[there].ends.map(|end| &self.nodes[end as usize].name);
-                let what =
-                    format!("from '{a}' to '{b}' the latency is {one}, back {other}; a link has one for both ways");
+                let what = format!(
+                    "from '{a}' to '{b}' the latency is {one}, back {other}; a link has one for both directions"
+                );
                 Err(Mistake { line: self.links[back].line, what })
             }
             _ => Ok(()),
@@ -524,7 +526,7 @@ fn p_differs(p: u32, nodes: &[Node], homes: &[u32]) -> bool {
     counts.iter().any(|&count| count != u64::from(p))
 }
 
-/// The places of `names` in ascending order, if all are whole numbers in plain decimal digits.
+/// The positions of `names` in ascending order, if all are whole numbers in plain decimal digits.
 fn ascending<'a>(names: impl Iterator<Item = &'a str>) -> Option<Vec<usize>> {
     let plain = |name: &str| name.parse::<u64>().ok().filter(|number| number.to_string() == name);
     let numbers: Vec<u64> = names.map(plain).collect::<Option<_>>()?;
@@ -539,7 +541,7 @@ pub(super) struct ParallelLinks {
     pub pairs: usize,
     /// The links between them.
     pub links: usize,
-    /// The place of the first link that runs beside an earlier one.
+    /// The position of the first link that runs beside an earlier one.
     pub first: Option<usize>,
 }
 

@@ -1,6 +1,6 @@
 //! A script for SST that builds the network with merlin's `topoAny` from a networkx graph and runs uniform traffic on it.
 //!
-//! `topoAny` takes a graph whose nodes say how many endpoints they have, and routes by shortest paths from the source.
+//! `topoAny` takes a graph whose nodes state how many endpoints they have, and routes by shortest paths from the source.
 //! Parallel links make it a multigraph. One latency holds for all links, that of most of them.
 
 use std::fmt::Write;

@@ -43,7 +43,7 @@ pub struct Item {
     pub count: usize,
     /// Of cables: metres of all.
     pub total_m: Option<f64>,
-    /// What each costs; `None` if the list does not say.
+    /// What each costs; `None` if the list does not give it.
     pub unit_usd: Option<f64>,
     /// What all cost.
     pub cost_usd: Option<f64>,

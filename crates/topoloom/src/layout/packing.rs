@@ -16,21 +16,21 @@ use crate::table::{Rows, heading};
 pub enum Packing {
     /// The family's own packaging.
     Own,
-    /// So many routers a cabinet, in order of their ids.
+    /// This many routers per cabinet, in order of their ids.
     Routers(u32),
     /// Blocks of the family's grid, with these sides; cabinets count as routers do, the first dimension fastest.
     Blocks(Vec<u32>),
     /// A table of routers and cabinets.
     File(String),
-    /// So many routers a cabinet at most, with few cables between cabinets. The partition comes from outside.
+    /// This many routers per cabinet at most, with few cables between cabinets. The partition comes from outside.
     Metis(u32),
-    /// As many routers a cabinet, in order of their ids, as its rack units hold. What units there are is a layout's.
+    /// As many routers per cabinet, in order of their ids, as its rack units hold. What units there are is a layout's.
     Fit,
 }
 
 impl Packing {
     /// What `cabinet=` takes.
-    pub const DOC: &str = "routers a cabinet, in order of their ids; or 4x4, blocks of the family's grid; or FILE.csv, \
+    pub const DOC: &str = "routers per cabinet, in order of their ids; or 4x4, blocks of the family's grid; or FILE.csv, \
                            a table router,cabinet; or metis:16, in a layout, so that few cables join cabinets; or fit, in \
                            a layout, as many as units=N hold; or own, the family's own packaging (default own)";
 
@@ -78,7 +78,7 @@ impl Packing {
         }
     }
 
-    /// Routers a cabinet, if METIS is to say which.
+    /// Routers per cabinet, if METIS is to state which.
     pub fn metis(&self) -> Option<u32> {
         if let Self::Metis(size) = self { Some(*size) } else { None }
     }
@@ -113,7 +113,7 @@ impl Packing {
         let most = held.iter().copied().max().unwrap_or(0);
         match self {
             Self::Routers(size) if routers % size > 0 => Some(format!(
-                "{size} routers a cabinet do not divide {}: the last of {} holds {}",
+                "{size} routers per cabinet do not divide {}: the last of {} holds {}",
                 several(routers, "router"),
                 several(routers.div_ceil(*size), "cabinet"),
                 routers % size
@@ -143,7 +143,7 @@ pub fn note_on_nodes(network: &Network, size: u32) -> Option<String> {
     let terminals = network.num_terminals() as u32;
     (terminals % size > 0).then(|| {
         format!(
-            "{size} terminals a node-only cabinet do not divide {}: the last of {} holds {}",
+            "{size} terminals per node-only cabinet do not divide {}: the last of {} holds {}",
             several(terminals, "terminal"),
             terminals.div_ceil(size),
             terminals % size
@@ -202,7 +202,7 @@ fn cheapest_move(network: &Network, packed: &[u32], full: u32, room: impl Fn(u32
 fn blocks(network: &Network, block: &[u32]) -> Result<Vec<u32>> {
     let Some(grid) = network.any_structure().grid().filter(|grid| grid.sides.len() >= block.len()) else {
         return Err(Error::Config(format!(
-            "cabinet is {}; {} has no grid of so many dimensions to cut into blocks",
+            "cabinet is {}; {} has no grid of as many dimensions to cut into blocks",
             Packing::Blocks(block.to_vec()),
             network.spec()
         )));

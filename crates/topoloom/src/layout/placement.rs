@@ -17,7 +17,7 @@ pub struct Layout {
     columns: u32,
     /// The cabinet of each router.
     cabinets: Vec<u32>,
-    /// The place of each cabinet, node-only ones behind the others: row place / columns and column place % columns.
+    /// The position of each cabinet, node-only ones behind the others: row place / columns and column place % columns.
     places: Vec<u32>,
     /// The first node-only cabinet, if terminals are in such.
     first_of_nodes: u32,
@@ -40,7 +40,7 @@ pub struct Cabinet {
     pub cabinet: u32,
     /// Its row, from 0.
     pub row: u32,
-    /// Its place in the row, from 0.
+    /// Its position in the row, from 0.
     pub column: u32,
     /// Along the row, from the first cabinet.
     pub x_m: f64,
@@ -127,13 +127,13 @@ impl Layout {
         Self::of_cabinets(network, rules, cabinets, inside_m)
     }
 
-    /// The layout of routers in given cabinets, by what else `rules` say.
+    /// The layout of routers in given cabinets, by what else `rules` state.
     ///
     /// # Errors
     /// As [`Layout::new`], and if `rules` fill racks themselves.
     pub fn with_cabinets(network: &Network, rules: &Rules, cabinets: Vec<u32>) -> Result<Self> {
         if rules.racks.is_some() {
-            return Err(mistake("rack does not go with cabinets that are given; it says itself what a rack holds"));
+            return Err(mistake("rack cannot be combined with given cabinets; it defines what a rack holds"));
         }
         Self::of_cabinets(network, rules, cabinets, 2.0)
     }
@@ -284,7 +284,7 @@ impl Layout {
         network.routers().map(|router| self.cabinet(router)).collect()
     }
 
-    /// The place of a router, in metres: along the row, across the rows, up.
+    /// The position of a router, in metres: along the row, across the rows, up.
     pub fn position(&self, router: RouterId) -> [f64; 3] {
         let [x, y] = self.place_m(self.cabinet(router));
         [x, y, self.heights.get(router.index()).copied().unwrap_or(0).into()]
@@ -565,9 +565,9 @@ mod tests {
             (
                 "mesh:9x7",
                 "cabinet=8",
-                Some("8 routers a cabinet do not divide 63 routers: the last of 8 cabinets holds 7"),
+                Some("8 routers per cabinet do not divide 63 routers: the last of 8 cabinets holds 7"),
             ),
-            ("mesh:9x7,p=3", "cabinet=7,nodes=40", Some("40 terminals a node-only cabinet do not divide 189")),
+            ("mesh:9x7,p=3", "cabinet=7,nodes=40", Some("40 terminals per node-only cabinet do not divide 189")),
             (
                 "mesh:9x7",
                 "cabinet=4x4",
@@ -599,7 +599,7 @@ mod tests {
         assert_eq!(
             held("cabinet=fit,units=42,router-units=2,node-units=0.5"),
             [7, 7, 2],
-            "six units a router with its own"
+            "six units per router with its own"
         );
         let layout = Layout::new(&network, &Rules::parse("cabinet=fit,units=10,router-units=2").expect("reads"));
         assert_eq!([4, 5].map(|router| layout.as_ref().expect("fits").unit(RouterId(router))), [9, 1]);

@@ -31,7 +31,7 @@ pub struct PriceList {
     /// Routers that share a board with the one terminal that they have; nothing: as any other router.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub board: Option<RouterPrice>,
-    /// Network interfaces, one a terminal.
+    /// Network interfaces, one per terminal.
     #[serde(default)]
     pub nic: NicPrice,
     /// The kinds of cable that there are. The cheapest that reaches is taken. None: cables are measured, not priced.
@@ -183,7 +183,7 @@ pub struct RouterPurchase<'a> {
 /// The cable that is bought to lay one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CablePurchase {
-    /// Its kind, by its place in the price list.
+    /// Its kind, by its position in the price list.
     pub kind: usize,
     /// Its length, in metres: what is needed, or the next length that is sold.
     pub length_m: f64,

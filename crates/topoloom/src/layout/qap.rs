@@ -1,6 +1,6 @@
 //! The quadratic assignment problem: which cabinet stands where, so that cables are as short as can be.
 //!
-//! Simulated annealing over exchanges of two places, each judged by its difference alone, several times from random
+//! Simulated annealing over exchanges of two positions, each judged by its difference alone, several times from random
 //! beginnings, then descent until no exchange helps (Connolly, An improved annealing scheme for the QAP, EJOR 1990,
 //! whose sequence of pairs is kept; cooling is geometric).
 
@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use crate::rng::Rng;
 use crate::watch::{self, Stage};
 
-/// Facilities with flows between them, to be put on places.
+/// Facilities with flows between them, to be put on positions.
 #[derive(Debug, Clone)]
 pub struct Qap {
     /// The facilities that each one exchanges something with, and how much; both ends list it.
@@ -21,14 +21,14 @@ pub struct Qap {
 /// Beginnings of which the best end is taken.
 const RUNS: u64 = 4;
 
-/// Exchanges that a run looks at, at least, and for each pair of places in large problems.
+/// Exchanges that a run looks at, at least, and for each pair of positions in large problems.
 const STEPS: usize = 1_000_000;
 
 /// Exchanges after which they are counted.
 const LOOK: usize = 4096;
 
 impl Qap {
-    /// Facilities with symmetric flows, (a, b, how much), for as many places as `distances` has rows.
+    /// Facilities with symmetric flows, (a, b, how much), for as many positions as `distances` has rows.
     pub fn new(places: usize, flows: impl IntoIterator<Item = (u32, u32, f64)>, distances: Vec<f64>) -> Self {
         let mut of = vec![Vec::new(); places];
         for (a, b, flow) in flows {
@@ -52,7 +52,7 @@ impl Qap {
         self.flows.iter().enumerate().map(of).sum::<f64>() / 2.0
     }
 
-    /// What the cost grows by if two facilities exchange their places.
+    /// What the cost grows by if two facilities exchange their positions.
     fn difference(&self, places: &[u32], a: u32, b: u32) -> f64 {
         let [at_a, at_b] = [a, b].map(|facility| places[facility as usize]);
         let one = |of: u32, other: u32, from: u32, to: u32| -> f64 {
@@ -67,7 +67,7 @@ impl Qap {
         one(a, b, at_a, at_b) + one(b, a, at_b, at_a)
     }
 
-    /// Good places, the same for any number of threads.
+    /// Good positions, the same for any number of threads.
     pub fn anneal(&self, seed: u64) -> Vec<u32> {
         let all: Vec<u32> = (0..self.flows.len() as u32).collect();
         if all.len() < 2 {
@@ -141,7 +141,7 @@ impl Qap {
         }
     }
 
-    /// Exchanges places as long as that helps.
+    /// Exchanges positions as long as that helps.
     fn descend(&self, places: &mut [u32], stage: &Stage) {
         let count = self.flows.len() as u32;
         let mut helped = true;

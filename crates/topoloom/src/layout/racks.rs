@@ -122,7 +122,7 @@ impl Order {
 }
 
 impl Racking {
-    /// Sets what keys say.
+    /// Sets what keys state.
     pub(super) fn set(&mut self, given: &Arguments) {
         self.kw = given.real("kw").unwrap_or(self.kw);
         self.router_kw = given.real("router-kw").unwrap_or(self.router_kw);

@@ -19,7 +19,7 @@ pub const KEYS: &[Key] = &[
     Key::new(
         "router-kw",
         Kind::Real(0.0, MOST_UNITS),
-        "kW of a router, for the limit kw only: the price list says what it draws",
+        "kW of a router, for the limit kw only: the price list states what it draws",
     ),
     Key::new("node-kw", Kind::Real(0.0, MOST_UNITS), "kW of a node, for the limit kw only"),
     Key::new("max-routers", Kind::Or("none", &Kind::count(1)), "routers of a rack at most, or none"),
@@ -120,7 +120,7 @@ pub const PRESETS: &[Preset] = &[
     Preset { name: "own", summary: "the former name of family", stands_for: "", source: "as family" },
     Preset {
         name: "permutation",
-        summary: "sixteen routers a cabinet, by their ids",
+        summary: "sixteen routers per cabinet, by their ids",
         stands_for: "cabinet=16,rows=square,width=0.6,depth=2.1,overhead=4,inside=2,terminal=none",
         source: "Fujiwara, Koibuchi, Matsutani and Casanova, Swap-and-randomize, section 7",
     },
@@ -138,7 +138,7 @@ const RACK: &str = "rack";
 /// How many rows of cabinets a floor has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rows {
-    /// So many.
+    /// This many.
     Count(u32),
     /// The square root of the number of cabinets, rounded up, unless columns are given.
     Square,
@@ -188,7 +188,7 @@ pub struct Rules {
     pub aisles_m: [f64; 2],
     /// The seed, if cabinets are placed by annealing.
     pub anneal: Option<u64>,
-    /// Terminals a node-only cabinet.
+    /// Terminals per node-only cabinet.
     pub nodes: Option<u32>,
     /// Rack units of a cabinet.
     pub units: Option<u32>,
@@ -196,7 +196,7 @@ pub struct Rules {
     pub router_units: u32,
     /// Rack units of a terminal: several may share one.
     pub node_units: f64,
-    /// Up to which length cables are copper; `None` where the price list says.
+    /// Up to which length cables are copper; `None` where the price list decides.
     pub copper_m: Option<f64>,
 }
 

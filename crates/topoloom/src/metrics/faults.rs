@@ -264,7 +264,7 @@ impl Ground {
     }
 
     fn trial(&self, order: &[u32], failed: &[usize], distances: bool, stage: &Stage) -> Trial {
-        // The failures at which each one of them has failed: one more than its place in the order.
+        // The failures at which each one of them has failed: one more than its position in the order.
         let mut place = vec![0; order.len()];
         order.iter().enumerate().for_each(|(at, &id)| place[id as usize] = at);
         let mut forest = Forest::new(&self.terminals, self.kind == Kind::Links);

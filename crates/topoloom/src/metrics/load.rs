@@ -22,7 +22,7 @@ use crate::statistics::rounded;
 use crate::traffic::{Demands, Matrix, Traffic};
 use crate::watch::{self, Stage};
 
-/// Expected loads, in flits a cycle for each flit a cycle that an active terminal offers; where links have rates, in
+/// Expected loads, in flits per cycle for each flit per cycle that an active terminal offers; where links have rates, in
 /// parts of each link's rate at load 1. The names are the keys of the JSON.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ChannelLoad {
@@ -30,7 +30,7 @@ pub struct ChannelLoad {
     pub max_channel_load: f64,
     /// The mean load of the channels between routers.
     pub mean_channel_load: Option<f64>,
-    /// Channels between routers: two a link.
+    /// Channels between routers: two per link.
     pub channels: usize,
     /// The most loaded channel: the router that sends, its output, the router that receives.
     pub busiest: Option<RouterChannel>,
@@ -347,7 +347,7 @@ fn of_all_targets(network: &Network, alike: &Alike, by_port: Vec<f64>) -> Vec<f6
     sums
 }
 
-/// The load of the channel of every port, in flits a cycle, if packets take any output on a shortest path.
+/// The load of the channel of every port, in flits per cycle, if packets take any output on a shortest path.
 fn spread_evenly(network: &Network, flits: &Matrix, stage: &Stage) -> Result<Vec<f64>> {
     spread_from(network, flits, &alike(network, true, flits), stage)
 }
@@ -367,7 +367,7 @@ fn spread_from(network: &Network, flits: &Matrix, alike: &Alike, stage: &Stage) 
     Ok(of_all_targets(network, alike, by_port))
 }
 
-/// The load of the channel of every port, in flits a cycle.
+/// The load of the channel of every port, in flits per cycle.
 fn loads(network: &Network, routing: &AnyRouting, demands: &Demands) -> Result<Vec<f64>> {
     let follows_ports = routing.follows_ports() && !routing.takes_detours();
     loads_from(network, routing, demands, &alike(network, follows_ports, &demands.flits))
@@ -418,7 +418,7 @@ fn loads_from(network: &Network, routing: &AnyRouting, demands: &Demands, alike:
     Ok(total)
 }
 
-/// Flits a cycle between routers, by the bits that a packet starts with.
+/// Flits per cycle between routers, by the bits that a packet starts with.
 type ByBits = BTreeMap<u32, Matrix>;
 
 /// The demands of packets that go over any intermediate router.
@@ -642,7 +642,7 @@ struct Walk<'a> {
     target: RouterId,
     /// The distance of each router from the target.
     distance: Vec<u32>,
-    /// The states at each router, with the flits a cycle in each, that have yet to move.
+    /// The states at each router, with the flits per cycle in each, that have yet to move.
     waiting: Vec<Vec<(PacketState, f64)>>,
     /// Routers where states wait, by their distance; no larger one than `farthest` has any.
     rings: Vec<Vec<RouterId>>,

@@ -13,7 +13,7 @@ use crate::watch;
 /// Pairs of terminals that are walked at most.
 const MOST_PAIRS: u64 = 1 << 30;
 
-/// Lengths of ways in links between routers. The names are the keys of the JSON.
+/// Lengths of paths in links between routers. The names are the keys of the JSON.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RouteLengths {
     /// The mean, over ordered pairs of distinct terminals.

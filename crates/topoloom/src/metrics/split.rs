@@ -15,7 +15,7 @@ use crate::traffic::{Demands, Traffic};
 const STEPS: u32 = 60;
 
 /// Routers from which on detours pass a destination that they meet, as [`load_of_detours`] has them: that is off by twice
-/// the links of a path over so many, at most.
+/// the links of a path over this many, at most.
 const MANY: usize = 512;
 
 /// Offered loads, in flits per active terminal per cycle. The names are the keys of the JSON.

@@ -21,7 +21,7 @@ impl Wire {
     /// A link of which nothing is stated.
     pub const UNSAID: Self = Self { gbps: None, latency_ns: None, length_m: None };
 
-    /// What `self` says, and what `other` says where `self` does not.
+    /// What `self` states, and what `other` states where `self` does not.
     pub fn or(self, other: Self) -> Self {
         Self {
             gbps: self.gbps.or(other.gbps),

@@ -1,6 +1,6 @@
 //! The bisection: the fewest links between two halves of a network that have equally many terminals.
 //!
-//! A partition says for each router 0 or 1. It is balanced if the terminals of its sides differ by those of one router
+//! A partition states for each router 0 or 1. It is balanced if the terminals of its sides differ by those of one router
 //! at most; routers without terminals may be on either side. Partitioners such as METIS balance only nearly and
 //! minimise only roughly: [`best`] takes what they find, balances it exactly and improves it by the passes of Fiduccia
 //! and Mattheyses (DAC 1982). What it finds is an upper bound, and exact where it meets the spectral lower bound.

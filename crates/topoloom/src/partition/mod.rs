@@ -1,4 +1,4 @@
-//! Networks cut in two: the bisection, and what the spectrum of the graph says that it cannot be less than.
+//! Networks cut in two: the bisection, and what the spectrum of the graph states that it cannot be less than.
 
 pub mod bisection;
 mod spectrum;

@@ -1,4 +1,4 @@
-//! What a permutation does to bandwidth: shorter paths on average say nothing of the busiest channel or of the bisection.
+//! What a permutation does to bandwidth: shorter paths on average prove nothing about the busiest channel or of the bisection.
 
 use serde::Serialize;
 

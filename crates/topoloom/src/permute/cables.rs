@@ -3,7 +3,7 @@
 use super::Cabling;
 use crate::network::{Network, TerminalId};
 
-/// The cables of a network. Vertices are routers; with `nodes`, terminals follow, so many to a cabinet behind the
+/// The cables of a network. Vertices are routers; with `nodes`, terminals follow, this many to a cabinet behind the
 /// routers' ones, and their cables follow the links.
 pub fn cables(base: &Network, cabinets: &[u32], nodes: Option<u32>) -> Cabling {
     let mut cables: Vec<[(u32, u32); 2]> =

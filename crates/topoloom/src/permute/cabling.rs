@@ -118,7 +118,7 @@ impl Cabling {
         plugs
     }
 
-    /// The place of a plug among those of its vertex.
+    /// The position of a plug among those of its vertex.
     pub fn place(&self, plug: u32) -> u32 {
         plug - self.base[self.vertex(plug) as usize]
     }
@@ -198,7 +198,7 @@ impl Cabling {
         self.ends.iter().zip(&before.ends).map(|(a, b)| usize::from(a[0] != b[0]) + usize::from(a[1] != b[1])).sum()
     }
 
-    /// The vertices that no way leads to from the first one.
+    /// The vertices that no path leads to from the first one.
     pub fn unreached(&self) -> Vec<u32> {
         let mut met = vec![false; self.len()];
         let mut next: Vec<u32> = (0..self.len().min(1) as u32).collect();

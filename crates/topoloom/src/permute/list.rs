@@ -99,7 +99,7 @@ impl List {
         builder.build("cabling list".to_owned(), "file", Box::new(GraphAlone))
     }
 
-    /// What the list says of the end in a plug, by the place of a column among those of an end.
+    /// What the list states about the end in a plug, by the position of a column among those of an end.
     fn end(&self, plug: u32, column: usize) -> &str {
         let (row, side) = self.listed[plug as usize];
         self.rows[row].field(self.columns.ends[side][column])
@@ -215,7 +215,7 @@ struct Reading<'a> {
     file: &'a str,
     switches: Names,
     cabinets: Names,
-    /// The cabinet of each switch, and the line that said so first.
+    /// The cabinet of each switch, and the line that stated it first.
     places: Vec<(u32, usize)>,
     /// The lines on which ports were used.
     used: HashMap<(u32, String), usize>,
@@ -359,7 +359,7 @@ impl<'a> Reading<'a> {
         if self.cables.is_empty() {
             return Err(Error::Config(format!("{}: there is no cable between two switches in it", self.file)));
         }
-        // Plugs of a switch are distinguished by the place of their cable in the list.
+        // Plugs of a switch are distinguished by the position of their cable in the list.
         let plug = |(place, &(switches, _)): (u32, &([u32; 2], usize))| switches.map(|switch| (switch, place));
         let ends: Vec<[(u32, u32); 2]> = (0..).zip(&self.cables).map(plug).collect();
         let cabling = Cabling::new(self.places.iter().map(|&(cabinet, _)| cabinet).collect(), &ends);

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use super::cabling::Cabling;
 
-/// What vertices send to vertices, in flits a cycle.
+/// What vertices send to vertices, in flits per cycle.
 #[derive(Debug, Clone)]
 pub enum Demands {
     /// Each terminal to all terminals alike: the terminals of each vertex.
@@ -48,7 +48,7 @@ impl Demands {
     }
 }
 
-/// The load of the busiest channel between vertices, in flits a cycle, if all `demands` are served by minimal routing.
+/// The load of the busiest channel between vertices, in flits per cycle, if all `demands` are served by minimal routing.
 pub fn busiest(cabling: &Cabling, demands: &Demands) -> f64 {
     let vertices = cabling.len();
     let mut loads = vec![0.0f64; 2 * cabling.cables()];

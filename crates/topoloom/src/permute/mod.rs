@@ -2,7 +2,7 @@
 //!
 //! A machine is in cabinets, and two cables that have an end in one cabinet may exchange these two ends: each is as
 //! long as before, and leads between the same two cabinets (Fujiwara, Koibuchi, Matsutani and Casanova). [`Method`]
-//! exchanges at random, [`search`] where it shortens ways, and [`moves`] says in which order to do it on a machine that
+//! exchanges at random, [`search`] where it shortens paths, and [`moves`] states in which order to do it on a machine that
 //! runs.
 
 pub mod bandwidth;

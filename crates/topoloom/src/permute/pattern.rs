@@ -163,7 +163,7 @@ enum PatternMeasure {
     Sum(u64),
     /// It is above the limit.
     Above,
-    /// To some vertices there is no way.
+    /// To some vertices there is no path.
     Apart,
 }
 
@@ -263,7 +263,7 @@ pub(super) struct PatternResult {
     pub disconnecting: u64,
 }
 
-/// The usual difference of an exchange is the median of so many.
+/// The usual difference of an exchange is the median of this many.
 const SAMPLES: usize = 200;
 
 /// How to anneal.

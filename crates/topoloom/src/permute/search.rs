@@ -41,7 +41,7 @@ const MANY_ALIKE: u64 = 16;
 /// Largest number of sources. With few of them a search shortens only their own paths.
 const SOURCES: usize = 4096;
 
-/// No way leads there.
+/// No path leads there.
 const FAR: u16 = u16::MAX;
 
 /// What cables must keep.
@@ -101,7 +101,7 @@ pub struct Alike<'a> {
 }
 
 /// Searches from a cabling that is connected, and returns the cabling with the smallest average distance. If a base is
-/// `alike` in many places, a search in all of them at once comes first, and the better of the two cablings is gone on
+/// `alike` in many positions, a search in all of them at once comes first, and the better of the two cablings is gone on
 /// from.
 pub fn search(from: &Cabling, alike: Option<&Alike>, how: &Search) -> (Cabling, SearchRecord) {
     let (begin, told) = alike.map_or_else(|| (from.clone(), SearchRecord::default()), |alike| everywhere(alike, how));
@@ -115,7 +115,7 @@ pub fn search(from: &Cabling, alike: Option<&Alike>, how: &Search) -> (Cabling, 
     (best, all)
 }
 
-/// Exchanges in all places that look alike.
+/// Exchanges in all positions that look alike.
 fn everywhere(alike: &Alike, how: &Search) -> (Cabling, SearchRecord) {
     let (mut best, mut told) = (alike.base.clone(), SearchRecord::default());
     told.alike = alike.shifts.len() as u64;
@@ -424,7 +424,7 @@ impl Distances {
         cabling.peers(vertex).iter().any(nearer)
     }
 
-    /// Measures what was lost from what was not; returns by how much the distances grew, or none if there is no way.
+    /// Measures what was lost from what was not; returns by how much the distances grew, or none if there is no path.
     fn find_again(&mut self, cabling: &Cabling, first: usize) -> Option<i64> {
         let lost = std::mem::take(&mut self.lost);
         let mut before = 0i64;
@@ -516,7 +516,7 @@ mod tests {
     fn incremental_distances_are_distances() {
         let mut rng = Rng::stream(5, 5);
         for size in [12u32, 40, 90] {
-            // A ring with a few chords: many exchanges disconnect, ways change much.
+            // A ring with a few chords: many exchanges disconnect, paths change much.
             let mut links: Vec<[(u32, u32); 2]> = (0..size).map(|v| [(v, 1), ((v + 1) % size, 0)]).collect();
             links.extend((0..size / 4).map(|v| [(v, 2), ((v + size / 2) % size, 3)]));
             let mut cabling = Cabling::new(vec![0; size as usize], &links);

@@ -18,7 +18,7 @@ pub struct Shifts {
     /// The vertices of some cabinets, one of every set of cabinets that shifts map onto each other; and to where each
     /// shift takes them: vertex g of n shifts of the v-th one is at v * n + g.
     images: Vec<u32>,
-    /// The place of each vertex there.
+    /// The position of each vertex there.
     places: Vec<u32>,
 }
 
@@ -149,7 +149,7 @@ fn keeps_links(cabling: &Cabling, image: &[u32]) -> bool {
         })
 }
 
-/// True if the shifts that `steps` make up, so many, take each cabinet to as many cabinets.
+/// True if the shifts that `steps` make up, this many, take each cabinet to as many cabinets.
 fn moves_cabinets(cabling: &Cabling, steps: &[Vec<u32>], count: u32) -> bool {
     let mut member = BTreeMap::new();
     (0..).zip(cabling.cabinets()).for_each(|(vertex, &cabinet)| {
@@ -184,7 +184,7 @@ pub(super) struct CablingPattern {
     pub cabinets: Vec<Vec<u32>>,
     /// To which plug each shift takes each plug of the pattern: by shift g of n, the p-th one to that at p * n + g.
     plugs: Vec<u32>,
-    /// The place of each plug there.
+    /// The position of each plug there.
     places: Vec<u32>,
     shifts: u32,
 }

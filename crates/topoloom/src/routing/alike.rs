@@ -1,7 +1,7 @@
 //! Routers that look alike: those that a permutation of all routers maps onto each other, and that keeps the numbers of
 //! ports.
 //!
-//! Such a permutation is known by the image of one router: from there on every link says where the router at its end
+//! Such a permutation is known by the image of one router: from there on every link states where the router at its end
 //! goes. So one attempt takes a walk over the network, and one router of those that are known to be alike stands for them.
 
 use std::collections::VecDeque;

@@ -83,7 +83,7 @@ impl<const WRAP: bool> MinimalPaths for DimensionOrder<WRAP> {
 fn least(outputs: &[u16], first: u32, measure: impl Fn(u32) -> u32) -> u16 {
     const FEW: usize = 4;
     let key = |place: usize| {
-        // Places before the first one come after all others.
+        // Positions before the first one come after all others.
         let turn = (place as u32).wrapping_sub(first);
         u64::from(measure(outputs[place].into())) << 32 | u64::from(turn)
     };

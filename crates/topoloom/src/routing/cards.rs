@@ -229,7 +229,7 @@ impl CardTables {
         Ok(())
     }
 
-    /// Follows all ways from a place, depth first.
+    /// Follows all paths from a place, depth first.
     fn follow(&self, network: &Network, from: Place, terminal: TerminalId, seen: &mut [VisitState]) -> Result<()> {
         let mut way: Vec<(Place, Vec<Place>)> = Vec::new();
         let mut next = Some(from);
@@ -323,7 +323,7 @@ impl Walk<'_> {
         ))
     }
 
-    /// Follows the ways of all packets to a terminal, the one at place `place` of `dst`.
+    /// Follows the paths of all packets to a terminal, the one at place `place` of `dst`.
     fn towards(&mut self, dst: RouterId, place: usize, terminal: TerminalId) -> Result<()> {
         let mut open = Vec::new();
         for src in self.network.up_routers().filter(|&src| self.network.has_terminals(src)) {
@@ -355,7 +355,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Enters a packet's hop into the table, and the places behind it into `open`.
+    /// Enters a packet's hop into the table, and the positions behind it into `open`.
     fn hop(
         &mut self,
         here: Place,
@@ -400,7 +400,7 @@ impl Walk<'_> {
     }
 }
 
-/// Routing by the tables of cards. A packet's bits are the place of its terminal at the destination, from bit 16 on the
+/// Routing by the tables of cards. A packet's bits are the position of its terminal at the destination, from bit 16 on the
 /// input that it has come in by, and from bit 24 on its group.
 pub(super) struct ByCards(pub(super) CardTables);
 

@@ -41,7 +41,7 @@ impl Coordinates {
     }
 
     /// The directions of all shortest paths between two routers, on a torus where `WRAP`, else on a mesh: bit 2 i is set if
-    /// upwards in dimension i is one, the bit above it if downwards is. `None` where places are not packed.
+    /// upwards in dimension i is one, the bit above it if downwards is. `None` where positions are not packed.
     #[inline(always)]
     pub(super) fn directions<const WRAP: bool>(&self, from: RouterId, to: RouterId) -> Option<u32> {
         const HIGHEST: u64 = LOWEST << (LANE - 1);
@@ -110,7 +110,7 @@ impl Coordinates {
         self.of(a).iter().zip(self.of(b)).map(|(a, b)| u32::from(a != b)).sum()
     }
 
-    /// What differs in two packed places.
+    /// What differs in two packed positions.
     #[inline(always)]
     fn difference(&self, a: RouterId, b: RouterId) -> Option<u64> {
         Some(self.packed.get(a.index())? ^ self.packed.get(b.index())?)

@@ -37,7 +37,7 @@ pub(super) const DOR: RoutingInfo = RoutingInfo {
         Key::new(
             "ties",
             Kind::Choice(&["coin", "plus", "minus", "sign"]),
-            "on a torus, where both ways round are as long: coin (default), plus, minus, or sign: plus if the coordinate grows",
+            "on a torus, where both directions round are as long: coin (default), plus, minus, or sign: plus if the coordinate grows",
         ),
         Key::new(
             "vc",
@@ -68,7 +68,9 @@ pub(super) const DOR: RoutingInfo = RoutingInfo {
             (Some((ties, compares)), AnyMinimal::Torus(order)) => {
                 return Ok(Some(AnyRouting::new(Min(CustomOrder { order, ties, compares }))));
             }
-            (Some(_), _) => return Err(options.mistake("only a torus has two ways round: ties and vc are for it")),
+            (Some(_), _) => {
+                return Err(options.mistake("only a torus has two directions round: ties and vc are for it"));
+            }
         };
         match (bubble, dateline, minimal) {
             ("on", _, AnyMinimal::Torus(_)) if options.text("dateline") == Some("on") => {
@@ -221,7 +223,7 @@ pub struct DimensionOrder<const WRAP: bool> {
     coordinates: Coordinates,
     /// The output towards +1 and -1, router by router, dimension by dimension.
     ports: Vec<[u16; 2]>,
-    /// The dimensions in which one output leads both ways, as bits of the downward directions of [`Coordinates::directions`];
+    /// The dimensions in which one output leads both directions, as bits of the downward directions of [`Coordinates::directions`];
     /// `None` if that depends on the router.
     both_ways: Option<u32>,
     /// The bit of a packet's bits that is its VC class: whether it crosses the wrap-around link. 0 without a dateline.
@@ -242,7 +244,7 @@ impl<const WRAP: bool> DimensionOrder<WRAP> {
                 let dim = (0..dims).find(|&d| own[d] != other[d])?;
                 let up = (u32::from(own[dim]) + 1) % grid.sides[dim] == u32::from(other[dim]);
                 let pair = &mut ports[router.index() * dims + dim];
-                // A dimension of size 2: its only link serves both ways, the second of two serves -.
+                // A dimension of size 2: its only link serves both directions, the second of two serves -.
                 let way = if up && pair[0] == NO_PORT { 0 } else { 1 };
                 pair[way] = port as u16;
                 if grid.sides[dim] == 2 && pair[1] == NO_PORT {
@@ -343,7 +345,7 @@ impl<const WRAP: bool> DimensionOrder<WRAP> {
         self.coordinates.first_difference(at, target)
     }
 
-    /// The ways into a dimension: (up, down) allowed; both on a tie.
+    /// The paths into a dimension: (up, down) allowed; both on a tie.
     #[inline(always)]
     fn ways(&self, dim: usize, from: u32, to: u32) -> (bool, bool) {
         if !WRAP {

@@ -8,7 +8,7 @@ use crate::memory::prefetch;
 use crate::network::{Network, PortId, RouterId};
 use crate::rng::Rng;
 
-/// So many exits are near: asking for their memory does not pay.
+/// This many exits are near: asking for their memory does not pay.
 const FEW_EXITS: usize = 2048;
 
 /// One global link as seen from a group: the router and output that it leaves by, the router it arrives at.
@@ -42,7 +42,7 @@ pub struct DragonflyMinimal {
 
 /// Which of the exits between two groups begin or end at a router, where some pairs have several.
 ///
-/// Sets of exits are bits, in the order of the exits: large machines have dozens of links a pair, and each packet draws
+/// Sets of exits are bits, in the order of the exits: large machines have dozens of links per pair, and each packet draws
 /// among those on its shortest paths.
 #[derive(Debug, Default)]
 struct Nearby {

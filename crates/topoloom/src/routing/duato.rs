@@ -3,7 +3,7 @@
 //! On the twin torus the escape channels follow TS-DOR: see `twin.rs`.
 //! On grids whose dimension order is at hand (Duato, 1993) the escape channels follow it, and a packet may return from
 //! them to the adaptive ones at the next router. On any other graph (Silla and Duato, 2000) they follow up*/down*,
-//! whose ways need not be minimal: a packet that has taken one stays on them, so that it cannot go round without end.
+//! whose paths need not be minimal: a packet that has taken one stays on them, so that it cannot go round without end.
 //! A head takes the least occupied minimal output that has an adaptive VC for it; where none has, it escapes, or decides
 //! again when something is freed.
 
@@ -50,7 +50,7 @@ pub(super) const DUATO: RoutingInfo = RoutingInfo {
 /// On adaptive channels, or free to take them.
 const ADAPTIVE: u32 = 0;
 
-/// The ways of the escape channels. Bits are [`ADAPTIVE`], or the way's own once a packet may not return from it.
+/// The paths of the escape channels. Bits are [`ADAPTIVE`], or the way's own once a packet may not return from it.
 trait Way: Send + Sync {
     fn classes(&self) -> u32;
 
@@ -119,7 +119,7 @@ pub(super) fn least_occupied<V: View>(outputs: &[u16], class: u8, view: &V, rng:
     }
     let (first, mut best) = (rng.below(outputs.len() as u32), u64::MAX);
     for (place, &port) in (0u32..).zip(outputs) {
-        // Places before the random one come after all others.
+        // Positions before the random one come after all others.
         let turn = place.wrapping_sub(first);
         let key = u64::from(view.occupancy(port.into())) << 32 | u64::from(turn);
         best = if is_free(port) { best.min(key) } else { best };

@@ -53,7 +53,7 @@ const NOT_BELOW: u16 = u16::MAX;
 
 /// Nearest-common-ancestor routing on any tree whose terminals are attached to its lowest level.
 pub struct NearestAncestor<const ADAPTIVE: bool> {
-    /// The place of a leaf router among the leaves.
+    /// The position of a leaf router among the leaves.
     leaf: Vec<u32>,
     nodes: Vec<Node>,
     /// Outputs down, or [`NOT_BELOW`]: the rows that nodes name.
@@ -63,7 +63,7 @@ pub struct NearestAncestor<const ADAPTIVE: bool> {
 /// What a router knows of the tree.
 #[derive(Debug, Clone, Copy)]
 struct Node {
-    /// The leaves from the first to the last one below it, as places among all: the first of them and how many.
+    /// The leaves from the first to the last one below it, as positions among all: the first of them and how many.
     first: u32,
     leaves: u32,
     /// Where the row of its outputs down to these begins. Routers whose rows are alike, such as all roots, share one: most
@@ -214,7 +214,7 @@ pub(super) fn levels(network: &Network) -> Option<Vec<u32>> {
 
 /// `updown` on a tree: the output up is fixed by the source terminal, digit by digit of its number (source modulo k),
 /// so that the terminals of a leaf leave it evenly. All in closed form. Of links side by side a packet takes the same one
-/// up and down, so that they are shared out evenly both ways.
+/// up and down, so that they are shared out evenly both paths.
 pub struct FixedUp {
     /// Keeps the tree.
     network: Network,
@@ -237,7 +237,7 @@ impl FixedUp {
         self.network.structure().expect("a tree")
     }
 
-    /// The hop of a packet, as its bits say.
+    /// The hop of a packet, as its bits state.
     #[inline(always)]
     fn hop(&self, at: RouterId, state: PacketState, dst: RouterId) -> Move {
         let tree = self.tree();

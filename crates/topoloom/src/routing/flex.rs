@@ -11,7 +11,7 @@ pub struct FlexMinimal {
     /// (x, y, layer) of each router.
     places: Vec<[u16; 3]>,
     /// Output to the neighbour with a given x (own y) or y (own x) in the next and the previous layer: `2 (nx + ny)`
-    /// entries a router, next layer first, x before y.
+    /// entries per router, next layer first, x before y.
     ports: Vec<u16>,
 }
 
@@ -56,7 +56,7 @@ impl FlexMinimal {
         self.ports[(at.0 * 2 * (self.nx + self.ny) + layer + place) as usize]
     }
 
-    /// Where Algorithm 1 goes next: a layer, and the places it may choose among there.
+    /// Where Algorithm 1 goes next: a layer, and the positions it may choose among there.
     #[inline(always)]
     fn choice(&self, at: RouterId, to: RouterId) -> (u32, Choice) {
         let ((xc, yc, zc), (xd, yd, zd)) = (self.place(at), self.place(to));
@@ -74,7 +74,7 @@ impl FlexMinimal {
     }
 }
 
-/// The places that Algorithm 1 leaves to chance: any x or y but two (which may be the same), or none.
+/// The positions that Algorithm 1 leaves to chance: any x or y but two (which may be the same), or none.
 enum Choice {
     One(u32),
     AnyX([u32; 2]),
@@ -96,7 +96,7 @@ impl Minimal for FlexMinimal {
         2
     }
 
-    /// Measured on 6x6x3 under bit complement at load 1, with 2, 3 and 4 a class: 0.82, 0.90 and 0.96 of the most accepted.
+    /// Measured on 6x6x3 under bit complement at load 1, with 2, 3 and 4 per class: 0.82, 0.90 and 0.96 of the most accepted.
     fn vcs_per_class(&self) -> u32 {
         4
     }

@@ -12,7 +12,7 @@ use crate::watch;
 /// A routing's tables, checked: every path leads to its terminal.
 ///
 /// # Errors
-/// A routing whose ways depend on more than router and destination, or that does not serve every pair.
+/// A routing whose paths depend on more than router and destination, or that does not serve every pair.
 pub fn forwarding(network: &Network, routing: &NamedRouting) -> Result<Tables> {
     let text = routing.name();
     let mut tables = Tables::new(network, text, Columns::Terminals)?;
@@ -86,7 +86,11 @@ impl Ways<'_> {
         let (mut at, mut state) = (src, self.start(src, dst, place)?);
         while let Some((port, next)) = self.hop(at, state, dst)? {
             if port != tables.next(at, column) {
-                return Err(self.refuse(at, dst, &format!("depends on where a packet comes from, router {src} say")));
+                return Err(self.refuse(
+                    at,
+                    dst,
+                    &format!("depends on where a packet comes from, such as router {src}"),
+                ));
             }
             let Some(Peer::Port(peer)) = self.network.ports_of(at).get(port as usize).map(|port| port.peer) else {
                 break;

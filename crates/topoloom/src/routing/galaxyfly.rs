@@ -201,7 +201,7 @@ impl Ways {
         let degree = galaxy.degree();
         if degree.max(a) > Plan::MOST {
             return Err(Error::TooLarge(format!(
-                "{} has {degree} links and {a} routers a supernode; its routings can number {}",
+                "{} has {degree} links and {a} routers per supernode; its routings can number {}",
                 network.spec(),
                 Plan::MOST
             )));
@@ -226,7 +226,7 @@ impl Ways {
         /// None has been given yet; 0 is no one's.
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
-        // Of three routers or more, the ports of local links say which is which. Where they do not, or where links are
+        // Of three routers or more, the ports of local links state which is which. Where they do not, or where links are
         // counted otherwise, packets are the same but for the numbers that they carry.
         let by_ports = a != 2 && matches!(own.wiring, Wiring::G | Wiring::RoundRobin);
         Ok(Some(Self { galaxy, a, p: own.p, degree, places, gates, any_common, by_ports, id }))
@@ -303,7 +303,7 @@ impl Ways {
         });
     }
 
-    /// Finds all ways from one supernode to another that it is not joined with, unless these were found last.
+    /// Finds all paths from one supernode to another that it is not joined with, unless these were found last.
     fn find_between(&self, from: u32, to: u32, between: &mut Between) {
         if between.of == (self.id, from, to) {
             return;
@@ -538,7 +538,7 @@ impl Adaptive {
             (false, 0) => plan.then(),
             (false, taken) => 1 + taken,
         };
-        // What `then` says is of the source's supernode only.
+        // What `then` states is of the source's supernode only.
         let next = if global { Plan(plan.taken() + 1) } else { next };
         Move { port, class: class as u8, next: PacketState::direct(next.0) }
     }

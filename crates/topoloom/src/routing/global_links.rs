@@ -10,7 +10,7 @@ use std::ops::Range;
 use super::View;
 use crate::network::{LinkClass, Network, Peer, PortId, RouterId};
 
-/// A link is crowded if so many times as many packets want it as the group's links on average: under a pattern that spreads
+/// A link is crowded if this many times as many packets want it as the group's links on average: under a pattern that spreads
 /// over all groups about as many want each.
 const CROWDED: u32 = 3;
 

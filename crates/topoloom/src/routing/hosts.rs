@@ -12,7 +12,7 @@
 //! packets that leave hosts use one direction, and only packets that enter them the other. So the order host,
 //! interface, fabric, interface, host adds no cycle to those of the fabric's routing.
 //!
-//! What a packet carries: in 8 bits the port of its host that it leaves by, or that it gets in by; in 14 bits the
+//! What a packet carries: in 8 bits the port of its host that it leaves by, or that it enters by; in 14 bits the
 //! fabric's intermediate router, or that it has yet to begin there; in 10 bits what the fabric's routing keeps.
 
 use std::collections::BTreeSet;
@@ -32,7 +32,7 @@ use crate::topology::{Cluster, Host, cluster_of};
 
 pub(super) const HOSTS: RoutingInfo = RoutingInfo {
     name: "hosts",
-    summary: "clusters: by an interface of the host, then as the fabric's own routing says, then into the other host",
+    summary: "clusters: by an interface of the host, then by the fabric's own routing, then into the other host",
     offered: Availability::ByFamily,
     classes: "the fabric's, and 2 or more within hosts",
     adapts: None,
@@ -71,7 +71,7 @@ const NOT_BEGUN: u32 = NO_FABRIC_VIA - 1;
 /// What a packet carries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct PacketRecord {
-    /// The port of the host that it leaves by, while it is there; else the one that it gets in by.
+    /// The port of the host that it leaves by, while it is there; else the one that it enters by.
     port: u32,
     /// The state of the fabric's routing, once it has begun.
     fabric: Option<PacketState>,
@@ -88,7 +88,7 @@ impl PacketRecord {
 
     fn of(state: PacketState) -> Self {
         let via = state.bits >> OWN_BITS & NO_FABRIC_VIA;
-        // All bits set say in several routings that nothing is decided yet.
+        // All bits set state in several routings that nothing is decided yet.
         let own = if state.bits & OWN == OWN { u32::MAX } else { state.bits & OWN };
         let fabric = match via {
             NOT_BEGUN => None,
@@ -115,7 +115,7 @@ pub(super) struct HostRouting {
     /// The ports of a host that a packet leaves by, by the slots of its source and of its destination (`own`, `spread`:
     /// any).
     leaves: Vec<Vec<Vec<u32>>>,
-    /// The ports of a host that a packet gets in by, by the port that it left by and the slot of its destination.
+    /// The ports of a host that a packet enters by, by the port that it left by and the slot of its destination.
     enters: Vec<Vec<Vec<u32>>>,
     /// The most routers of its host that a leaving packet passes.
     outwards: u16,
@@ -728,7 +728,7 @@ impl HostRouting {
 /// A channel of a host: the part that sends, its local port, and the VC class.
 pub(super) type HostChannel = (u32, u16, u8);
 
-/// The ways of packets through a host, which are the same in every host.
+/// The paths of packets through a host, which are the same in every host.
 #[derive(Debug, Default)]
 pub(super) struct HostWays {
     /// Channels that are used, links of interfaces included.
@@ -782,7 +782,7 @@ impl HostRouting {
         Some((router, self.cluster.locals(copy, at)[usize::from(port)], self.of_fabric(class)))
     }
 
-    /// All ways of packets through a host.
+    /// All paths of packets through a host.
     pub(super) fn ways(&self) -> HostWays {
         let mut ways = HostWays::default();
         let slots = 0..self.cluster.host.accelerators;
@@ -807,7 +807,7 @@ impl HostRouting {
         hops.into_iter().flatten().map(move |hop| (part, hop.port, hop.class))
     }
 
-    /// Adds the ways from one part to another, and `then` behind them.
+    /// Adds the paths from one part to another, and `then` behind them.
     fn way(&self, from: u32, target: u32, inwards: bool, then: Option<HostChannel>, ways: &mut HostWays) {
         let mut parts = vec![from];
         let mut place = 0;
@@ -940,7 +940,7 @@ mod tests {
         }
     }
 
-    /// With one class for both ways within a host, packets that go out wait for those that come in.
+    /// With one class for both directions within a host, packets that go out wait for those that come in.
     #[test]
     fn a_proof_can_fail() {
         let network = network("hosts=4,host=v100-4,fabric=(clos:radix=4,levels=2,rate=100G)");

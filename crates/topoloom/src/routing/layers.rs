@@ -27,7 +27,7 @@ pub(super) const LASH: RoutingInfo = RoutingInfo {
 
 pub(super) const DFSSSP: RoutingInfo = RoutingInfo {
     name: "dfsssp",
-    summary: "balanced shortest paths, one a router and terminal, layers by breaking cycles at their weakest dependency",
+    summary: "balanced shortest paths, one per router and terminal, layers by breaking cycles at their weakest dependency",
     offered: Availability::Anywhere,
     classes: "layers, as few as it finds",
     adapts: Some(false),

@@ -6,7 +6,7 @@
 //! paper amount to when busy paths are removed one by one (removed at once, they can leave probabilities below zero).
 //! q(p) is the sum of the published occupancies of the outputs along path p, the packets to split are those that the
 //! source router sent in the interval before. Of candidates with equal queues the shorter ones take all, or, with
-//! `ties=paper`, share evenly as the equations say, which at zero load sends M of N + M packets by Valiant.
+//! `ties=paper`, share evenly as in the equations, which at zero load sends M of N + M packets by Valiant.
 //! `equations=printed` takes (9) and (10) as they stand: busy paths are removed once, and where a probability comes out
 //! below zero, the paths behind it in their order get less, as in a program that adds them up to what it has drawn.
 //!

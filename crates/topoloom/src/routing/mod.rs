@@ -127,7 +127,7 @@ pub enum Again {
     Never,
     /// At every router, whenever a VC is freed there while they have none: what Duato's protocol rests on.
     Blocked,
-    /// In the first so many routers of a path: a head decides when it comes to the front of its VC, and again whenever
+    /// In the first this many routers of a path: a head decides when it comes to the front of its VC, and again whenever
     /// a VC is freed at the router while it has none. At its source it then starts again ([`Routing::start`]).
     Revocable(u16),
 }
@@ -151,9 +151,9 @@ pub struct OutputRow {
     pub first: u32,
     /// How many there are, at most [`OutputRow::MOST`].
     pub count: u32,
-    /// The place among them from which on, and round, the first of equally long queues is taken.
+    /// The position among them from which on, and round, the first of equally long queues is taken.
     pub from: u32,
-    /// The place of one that is left out.
+    /// The position of one that is left out.
     pub except: u32,
 }
 
@@ -173,7 +173,7 @@ impl OutputRow {
         // Whole numbers that an old processor compares four at a time.
         let mut best = i32::MAX;
         for (place, queue) in (0u32..).zip(queues) {
-            // Places before `from` come after all others.
+            // Positions before `from` come after all others.
             let turn = place.wrapping_sub(self.from) & (Self::MOST - 1);
             let key = (queue.min(Self::LONGEST) << Self::PLACE | turn) as i32;
             best = best.min(if place == self.except { i32::MAX } else { key });
@@ -272,7 +272,7 @@ pub trait View {
         self.free_vcs(port, class) > 0
     }
 
-    /// The places of the buffer that a packet of `class` would wait in behind an output: of all VCs of a port if they
+    /// The slots of the buffer that a packet of `class` would wait in behind an output: of all VCs of a port if they
     /// share them, else of the VCs of that class.
     fn buffer(&self, class: u8) -> u32;
 
@@ -430,14 +430,14 @@ pub trait Routing: Send + Sync {
     /// The number of VC classes it needs to be safe.
     fn classes(&self) -> u32;
 
-    /// The VCs it is given unless the user says how many: two a class where paths of several kinds wait side by side,
+    /// The VCs it is given unless the user states how many: two per class where paths of several kinds wait side by side,
     /// so that a packet that waits does not hold up all others of its class.
     fn vcs(&self) -> u32 {
         self.classes()
     }
 
     /// Every state that a packet from `src` to another router `dst` could start with; `via` may be [`ANY_VIA`]. Unless
-    /// a routing says otherwise, that is one, without an intermediate router and with no bits set.
+    /// a routing states otherwise, that is one, without an intermediate router and with no bits set.
     fn starts(&self, _src: RouterId, _dst: RouterId, out: &mut Vec<PacketState>) {
         out.push(PacketState::direct(0));
     }
@@ -561,7 +561,7 @@ pub trait Routing: Send + Sync {
     }
 
     /// True if no decision looks at the view, so that every packet's way has a probability that can be computed:
-    /// `likely_starts` and `likely_moves` then say what `start` and `choose` draw from.
+    /// `likely_starts` and `likely_moves` then state what `start` and `choose` draw from.
     fn oblivious(&self) -> bool {
         false
     }
@@ -584,7 +584,7 @@ pub trait Routing: Send + Sync {
     }
 
     /// True if what packets may do depends on the links of the network by the numbers of their ports alone. A permutation of
-    /// routers that keeps these then maps what `starts`, `moves` and `diverts` say of some routers onto what they say of
+    /// routers that keeps these then maps what `starts`, `moves` and `diverts` state about some routers onto what they state about
     /// their images: the ports, classes and bits are the same.
     fn follows_ports(&self) -> bool {
         false
@@ -674,7 +674,7 @@ pub trait Minimal: Send + Sync {
         None
     }
 
-    /// False if there is no way from `from` to `to`: one of them has failed.
+    /// False if there is no path from `from` to `to`: one of them has failed.
     #[inline(always)]
     fn reaches(&self, _from: RouterId, _to: RouterId) -> bool {
         true
@@ -717,7 +717,7 @@ pub trait Minimal: Send + Sync {
         Some(RouterId(draw))
     }
 
-    /// The VCs that `ugal-l` gives each class, unless the user says how many.
+    /// The VCs that `ugal-l` gives each class, unless the user states how many.
     fn vcs_per_class(&self) -> u32 {
         2
     }

@@ -43,7 +43,7 @@ pub enum Ways {
 enum Outputs {
     /// This one alone.
     One(u16),
-    /// So many from the first on.
+    /// This many from the first on.
     Up(u16, u16),
     /// The links up of the dimensions whose bits are set.
     Dimensions(u32),
@@ -248,7 +248,7 @@ impl Routing for NestRouting {
             }
             (a, b) = (a / size, b / size);
         }
-        // Two links a stage, up and down; two a dimension, to the switch and from it.
+        // Two links per stage, up and down; two per dimension, to the switch and from it.
         Some(ends + 2 * if matches!(nest.upper, Upper::Tree(_)) { stages } else { differ })
     }
 

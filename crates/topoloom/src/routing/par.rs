@@ -1,7 +1,7 @@
 //! Progressive adaptive routing on a dragonfly (Jiang, Kim and Dally, ISCA 2009): UGAL, decided again after a local hop
 //! in the source group. On other networks the same after the first hop: see [`Late`].
 //!
-//! The first hop's queue says little of the global links behind it. If all of these are full, as under uniform traffic at
+//! The first hop's queue indicates little about the global links behind it. If all of these are full, as under uniform traffic at
 //! full load where they are fewer than terminals, a packet that is blocked would turn away from one full link to another,
 //! at some time, and take two of them instead of one. A detour is therefore made only if the minimal path's global link has
 //! a longer backlog than the group's others have on average, by the same rule that compares the two first hops.

@@ -27,7 +27,7 @@ impl Hop {
 /// The hops from each router to each other one.
 pub(super) struct Paths {
     routers: usize,
-    /// Hops of the longest path: all paths have as many places, so that reading one takes no branch that depends on it.
+    /// Hops of the longest path: all paths have as many positions, so that reading one takes no branch that depends on it.
     longest: usize,
     hops: Vec<Hop>,
 }

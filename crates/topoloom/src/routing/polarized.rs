@@ -88,7 +88,7 @@ impl Directions {
         this
     }
 
-    /// The links that lead neither nearer nor farther, of so many.
+    /// The links that lead neither nearer nor farther, of this many.
     #[inline(always)]
     fn level(self, links: usize) -> u64 {
         !(self.nearer | self.farther) & (u64::MAX >> (u64::BITS as usize - links))
@@ -131,7 +131,7 @@ impl Gains {
         self.two | self.one | self.none
     }
 
-    /// The places of the links, with what they gain.
+    /// The positions of the links, with what they gain.
     #[inline(always)]
     fn places(self) -> impl Iterator<Item = (usize, usize)> {
         let Self { two, one, .. } = self;

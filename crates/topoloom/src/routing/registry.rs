@@ -1,4 +1,4 @@
-//! The routings by name, and which networks offer them. A routing says all that is to be known of it in its own file:
+//! The routings by name, and which networks offer them. A routing states all that is to be known of it in its own file:
 //! here it has one line.
 
 use super::{
@@ -141,7 +141,7 @@ pub fn build(network: &Network, text: &str) -> Result<AnyRouting> {
     built.ok_or_else(|| not_offered(network, info))
 }
 
-/// Paths by any output on a shortest path, all equally likely, as [`Routing::spreads_evenly`](super::Routing) says.
+/// Paths by any output on a shortest path, all equally likely, as [`Routing::spreads_evenly`](super::Routing) states.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EvenPaths {
     /// To the destination.

@@ -14,7 +14,7 @@ use crate::memory::available_memory;
 use crate::network::{Network, RouterId};
 use crate::rng::Rng;
 
-/// No way is left.
+/// No path is left.
 const FAR: u8 = u8::MAX;
 
 /// A link of a router.
@@ -33,7 +33,7 @@ struct TreeRemains {
     first: Vec<u32>,
 }
 
-/// The ways to one leaf.
+/// The paths to one leaf.
 struct Ways {
     /// Links to it, by router: as many as the router's level if a path down is left.
     distance: Vec<u8>,
@@ -44,7 +44,7 @@ struct Ways {
 /// Up and then down by what is left, by random outputs or the less occupied of two.
 pub struct Survivors<const ADAPTIVE: bool> {
     left: TreeRemains,
-    /// The place of a leaf router among the leaves.
+    /// The position of a leaf router among the leaves.
     leaf: Vec<u32>,
     ways: Vec<Ways>,
 }
@@ -67,7 +67,7 @@ impl TreeRemains {
         &self.links[self.first[at.index()] as usize..self.first[at.index() + 1] as usize]
     }
 
-    /// The ways to `leaf`; `order` has the routers by their levels, lowest first.
+    /// The paths to `leaf`; `order` has the routers by their levels, lowest first.
     fn ways(&self, leaf: RouterId, order: &[RouterId]) -> Ways {
         let routers = self.level.len();
         let mut ways = Ways { distance: vec![FAR; routers], paths: vec![0; routers] };
@@ -125,7 +125,7 @@ impl<const ADAPTIVE: bool> Survivors<ADAPTIVE> {
         Ok(Some(AnyRouting::new(Self { left, leaf, ways })))
     }
 
-    /// The outputs on the nearest ways to `dst`, with the paths behind them.
+    /// The outputs on the nearest paths to `dst`, with the paths behind them.
     #[inline(always)]
     fn outputs(&self, at: RouterId, dst: RouterId) -> impl Iterator<Item = (u16, u32)> {
         let ways = &self.ways[self.leaf[dst.index()] as usize];

@@ -106,7 +106,7 @@ impl Tables {
         Ok(Self { name: name.to_owned(), routers, first, ids, kind, next, hop_class, layer })
     }
 
-    /// The table of which a program has the rows, one a router: the output towards each destination, -1 for none; and
+    /// The table of which a program has the rows, one per router: the output towards each destination, -1 for none; and
     /// the layers of packets from that router.
     ///
     /// # Errors
@@ -341,7 +341,7 @@ impl Tables {
     }
 }
 
-/// Routing by tables. A packet's bits are the place of its terminal at the destination router, and above 16 its layer.
+/// Routing by tables. A packet's bits are the position of its terminal at the destination router, and above 16 its layer.
 pub struct TableRouting {
     /// The tables.
     pub tables: Arc<Tables>,

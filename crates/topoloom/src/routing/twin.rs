@@ -21,7 +21,7 @@ use crate::topology::TwinTorus;
 const TIES: Key = Key::new(
     "ties",
     Kind::Choice(&TIE_RULES),
-    "where both ways round are as long: source (default): - from card 0, + from card 1 (in the split dimension - if all \
+    "where both directions round are as long: source (default): - from card 0, + from card 1 (in the split dimension - if all \
      ascend, as in dort); middle: so in the split dimension, + in others; plus: always +; wrong: the opposite of source; \
      coin; none: rejected",
 );
@@ -105,7 +105,7 @@ enum Ties {
 }
 
 /// The cards of a twin torus: coordinates and ports. A packet's bits are the card that it comes from (bit 0), and in
-/// bit 1 + d whether it goes + where both ways round dimension d are as long.
+/// bit 1 + d whether it goes + where both directions round dimension d are as long.
 struct Cards {
     sides: Vec<u32>,
     /// Coordinates, node by node.
@@ -141,7 +141,7 @@ impl Cards {
                 let even = torus.and_then(|torus| torus.sides().iter().position(|side| side % 2 == 0));
                 if let Some(dimension) = even {
                     return Err(options.mistake(format_args!(
-                        "dimension {dimension} of {} has an even size, where both ways round can be as long; give ties= one \
+                        "dimension {dimension} of {} has an even size, where both directions round can be as long; give ties= one \
                          of: {}",
                         network.spec(),
                         TIE_RULES[..TIE_RULES.len() - 1].join(", ")
@@ -177,7 +177,7 @@ impl Cards {
         router.index() % 2
     }
 
-    /// The ways round dimension `d`: (+, -) no longer than the other.
+    /// The directions round dimension `d`: (+, -) no longer than the other.
     fn ways(&self, at: RouterId, dst: RouterId, d: usize) -> (bool, bool) {
         let (side, from, to) = (self.sides[d], u32::from(self.node(at)[d]), u32::from(self.node(dst)[d]));
         let up = if to >= from { to - from } else { to + side - from };
@@ -358,7 +358,7 @@ enum Internal {
     One,
 }
 
-/// The bit of a packet's bits that says that it has made a hop in the split dimension.
+/// The bit of a packet's bits that states that it has made a hop in the split dimension.
 const IN_SPLIT: u32 = 1 << 31;
 
 struct Dort {

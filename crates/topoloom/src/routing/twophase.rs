@@ -453,7 +453,7 @@ mod tests {
     use crate::network::PortId;
     use crate::{routing, topology};
 
-    /// Of the flits in the queue of one output so many are in flight; other outputs have none. VC requests have failed.
+    /// Of the flits in the queue of one output this many are in flight; other outputs have none. VC requests have failed.
     struct OneQueue {
         port: u32,
         queue: u32,

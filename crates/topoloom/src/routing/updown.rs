@@ -19,7 +19,7 @@ use crate::watch;
 pub(super) const UPDOWN: RoutingInfo = RoutingInfo {
     name: "updown",
     summary: "trees: up by outputs that the source fixes, then down; elsewhere up*/down*: shortest paths up a tree of all \
-              links and down again, around a root chosen for short ways",
+              links and down again, around a root chosen for short paths",
     offered: Availability::Anywhere,
     classes: "1",
     adapts: Some(false),
@@ -80,7 +80,7 @@ pub struct UpDown {
 }
 
 impl UpDown {
-    /// The ways around `root`, or around the best candidate.
+    /// The paths around `root`, or around the best candidate.
     ///
     /// # Errors
     /// If the network is disconnected, or its tables would not fit in memory.
@@ -253,7 +253,7 @@ impl Order {
     }
 }
 
-/// Hops from `root` to each router; `u32::MAX` where there is no way.
+/// Hops from `root` to each router; `u32::MAX` where there is no path.
 fn levels(network: &Network, root: RouterId) -> Vec<u32> {
     let mut level = vec![u32::MAX; network.num_routers()];
     level[root.index()] = 0;

@@ -1,6 +1,6 @@
 //! Proves a routing free of deadlock: the dependencies between its channels, exhaustively, and a cycle if there is one.
 //!
-//! A node is a (channel, VC class); an edge says that some packet may hold the first while it waits for the second. An
+//! A node is a (channel, VC class); an edge states that some packet may hold the first while it waits for the second. An
 //! acyclic graph is a proof (Dally and Seitz, 1987). With escape channels (Duato, 1993, 1995) it is enough that those
 //! can be taken in every state that a packet may get into, and that their *extended* dependencies are acyclic: a packet
 //! may hold an escape channel, continue over adaptive ones, and ask for an escape channel again, at the next router
@@ -70,7 +70,7 @@ impl Proof {
     /// Rejects a routing that can deadlock or lose packets.
     ///
     /// # Errors
-    /// [`Error::Routing`] says which.
+    /// [`Error::Routing`] reports which.
     pub fn refuse_unsafe(&self) -> Result<()> {
         let what = match (self.deadlock_free, self.unserved_pairs) {
             (true, 0) => return Ok(()),
@@ -487,7 +487,7 @@ fn add(word: &AtomicU64, bits: u64) {
     }
 }
 
-/// The places of the bits of words, from the first up.
+/// The positions of the bits of words, from the first up.
 fn bits_of(words: &[AtomicU64]) -> impl Iterator<Item = usize> + '_ {
     let in_word = |(place, word): (usize, &AtomicU64)| {
         bits(word.load(Ordering::Relaxed)).map(move |bit| place * 64 + bit as usize)
@@ -553,7 +553,7 @@ fn first_phase(
 ) -> (Vec<Vec<Arrival>>, Vec<Row>) {
     let first_hops: Vec<Row> = diversions.iter().map(|_| Row::new(graph.words)).collect();
     let starts: Vec<(RouterId, u32)> = ends.iter().flat_map(|&src| starts_over_any(routing, ends, src)).collect();
-    // Everywhere: a router, and what packets turn to there, by its place in the list.
+    // Everywhere: a router, and what packets turn to there, by its position in the list.
     let mut places = vec![Vec::new(); graph.network.num_routers()];
     (0..).zip(diversions).for_each(|(place, (at, _))| places[at.index()].push(place));
     let places = |at: RouterId| places[graph.alike.first(at).index()].iter().map(move |&place: &usize| (place, at));
@@ -896,7 +896,7 @@ impl<'g, 'n> Walk<'g, 'n> {
         index
     }
 
-    /// Enters the packets that start for the target, without a detour: from all sources, or from as many as the routing says
+    /// Enters the packets that start for the target, without a detour: from all sources, or from as many as the routing states
     /// are enough. Returns their sources and states.
     fn enter(&mut self, routing: &dyn Routing, ends: &[RouterId]) -> Vec<(RouterId, usize)> {
         let (mut sources, mut starts, mut few) = (Vec::new(), Vec::new(), Vec::new());

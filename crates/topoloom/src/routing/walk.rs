@@ -25,7 +25,7 @@ pub struct Links {
 #[derive(Clone, Copy)]
 struct LinkEnd {
     router: RouterId,
-    /// The router's first port, and the place among its ports of that at the end.
+    /// The router's first port, and the position among its ports of that at the end.
     base: u32,
     local: u32,
 }
@@ -55,7 +55,7 @@ impl LinkEnd {
 /// Appends the ports that a packet leaves routers by on its path between two terminals, that to the terminal aside.
 ///
 /// # Errors
-/// [`Error::Routing`] if the routing goes round and round, as custom tables may.
+/// [`Error::Routing`] if the routing has a cycle, as custom tables may.
 pub fn walk<V: PathView>(
     network: &Network,
     links: &Links,

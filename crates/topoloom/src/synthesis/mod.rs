@@ -50,7 +50,7 @@ pub struct SynthesisedNetwork {
     pub average_distance: f64,
     /// The most links between two routers.
     pub diameter: u32,
-    /// The largest load of a channel between routers under uniform traffic of one terminal per router, in flits a cycle at
+    /// The largest load of a channel between routers under uniform traffic of one terminal per router, in flits per cycle at
     /// load 1, if any minimal next hop is equally likely (`min`, `min-updown`).
     pub max_channel_load: f64,
     /// The load that these channels and the terminals' links carry at most, in flits per terminal per cycle.
@@ -70,7 +70,7 @@ pub struct Synthesis {
     pub best: SynthesisedNetwork,
     /// The best torus with twists; none where the degree or the number of routers has none.
     pub torus: Option<SynthesisedNetwork>,
-    /// The average distance that no graph of so many routers of this degree is below (Moore).
+    /// The average distance that no graph of this many routers of this degree is below (Moore).
     pub least_average_distance: f64,
     /// The average distance that no torus is below, whatever its sides and twists.
     pub least_torus_distance: f64,
@@ -82,7 +82,7 @@ pub struct Synthesis {
     pub tori: u64,
 }
 
-/// Searches until the time is over. So many graphs with one seed give the same result on every machine.
+/// Searches until the time is over. This many graphs with one seed give the same result on every machine.
 ///
 /// # Errors
 /// [`Error::Config`] for numbers that no graph has, or a group of another order; [`Error::TooLarge`].

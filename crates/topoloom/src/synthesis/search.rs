@@ -29,7 +29,7 @@ impl Aim {
     }
 }
 
-/// Starts of a round. Rounds follow each other, so that the result of so many does not depend on the number of threads.
+/// Starts of a round. Rounds follow each other, so that the result of this many does not depend on the number of threads.
 const STARTS: u64 = 32;
 /// Graphs that a start draws before it climbs.
 const DRAWN: u32 = 24;
@@ -69,7 +69,7 @@ impl<'a, S: Space> Search<'a, S> {
         self.best.first()
     }
 
-    /// Runs so many starts, in parallel.
+    /// Runs this many starts, in parallel.
     pub fn round(&mut self, stage: &Stage) {
         let starts: Vec<(Option<Candidate<S::Member>>, u64)> = (self.rounds * STARTS..(self.rounds + 1) * STARTS)
             .into_par_iter()

@@ -88,7 +88,7 @@ impl Group {
 const DRAWS: u32 = 500;
 
 impl Cayleys {
-    /// Those of the groups of so many elements, or of one group.
+    /// Those of the groups of this many elements, or of one group.
     pub fn new(routers: u32, degree: u32, shape: Option<Shape>) -> Self {
         let shapes = shape.map_or_else(|| shapes(routers), |shape| vec![shape]);
         Self { degree, shapes }
@@ -211,7 +211,7 @@ pub struct Torus {
 }
 
 impl Tori {
-    /// Those of so many routers.
+    /// Those of this many routers.
     pub fn new(routers: u32, degree: u32) -> Self {
         Self { routers, degree }
     }

@@ -10,7 +10,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table to fill, of so many ways out of each router.
+    /// A table to fill, of this many ways out of each router.
     pub fn new(routers: u32, ways: usize) -> Self {
         Self { ways, peers: vec![0; routers as usize * ways], filled: vec![u32::MAX; ways] }
     }
@@ -49,7 +49,7 @@ pub struct Score {
     pub hops: u64,
     /// The most links between two routers.
     pub diameter: u32,
-    /// The largest load of a channel: flits a cycle if every router sends one a cycle to a random router, itself among
+    /// The largest load of a channel: flits per cycle if every router sends one per cycle to a random router, itself among
     /// them as with the pattern `uniform`, and takes any minimal next hop, all equally likely.
     pub load: f64,
 }
@@ -149,7 +149,7 @@ pub fn moore_distance(routers: u32, degree: u32) -> f64 {
 }
 
 /// The same of tori, whatever their sides and twists: of all Cayley graphs of Abelian groups. Hops commute, so that from
-/// a router no more are so many hops away than points of a lattice of as many dimensions are.
+/// a router no more are this many hops away than points of a lattice of as many dimensions are.
 pub fn torus_distance(routers: u32, degree: u32) -> f64 {
     let mut left = u64::from(routers) - 1;
     let (mut hops, mut level) = (0, 1);
@@ -162,13 +162,13 @@ pub fn torus_distance(routers: u32, degree: u32) -> f64 {
     hops as f64 / f64::from(routers - 1)
 }
 
-/// The points so many steps from the origin of a lattice with two ways a dimension, and of two points more if the degree
+/// The points this many steps from the origin of a lattice with two ways a dimension, and of two points more if the degree
 /// is odd.
 fn sphere(degree: u32, level: usize) -> u64 {
     let mut sizes = vec![0u64; level + 1];
     sizes[0] = 1;
     for _ in 0..degree / 2 {
-        // A dimension adds a step of 0, or of any length both ways.
+        // A dimension adds a step of 0, or of any length both directions.
         let mut before = 0;
         for size in &mut sizes {
             let own = *size;

@@ -1,7 +1,7 @@
 //! `cayley:7x3,turn=2,generators=1,7`: a Cayley graph of a semidirect product of cyclic groups. Router r is linked to r s
 //! for each generator s and its inverse.
 //!
-//! The sizes, their last as n, and `turn` say which group: see `semidirect.rs`, whose numbers of elements are the ids. A
+//! The sizes, their last as n, and `turn` state which group: see `semidirect.rs`, whose numbers of elements are the ids. A
 //! generator is the id of a router that router 0, the neutral element, is linked to. Network ports of a router: in order
 //! of generators, to r s, then to r / s; a generator that is its own inverse has one. Link class: `local`.
 
@@ -106,7 +106,7 @@ pub(crate) fn numbers(given: &Arguments, key: Key) -> Result<Option<Vec<u32>>> {
     numbers.map(Some).ok_or_else(wrong)
 }
 
-/// The group that sizes and a turn say, whose order is in bounds.
+/// The group that sizes and a turn define, whose order is in bounds.
 ///
 /// # Errors
 /// If there is none.

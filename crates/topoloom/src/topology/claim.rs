@@ -1,4 +1,4 @@
-//! What a file says that it was written of, and whether that is so.
+//! What a file states that it was written of, and whether that is so.
 //!
 //! Our own files have the spec of their network. If the graph in the file is still the one that the spec builds, what
 //! the family knows of it beyond the graph (coordinates, levels, groups) holds as well, so that routings and packaging
@@ -19,10 +19,10 @@ use crate::permute::OPTIMISED;
 const SMALL: u128 = 1 << 22;
 
 /// The network in a file of a format that `holds` this, `p` terminals on every router if given. `stated` is what the
-/// user says that it is; else the file's own word counts.
+/// user states that it is; else the file's own word counts.
 ///
 /// # Errors
-/// [`Error::Spec`] for what is wrong with the graph, and if it is not what the user says; [`Error::TooLarge`].
+/// [`Error::Spec`] for what is wrong with the graph, and if it is not what the user states; [`Error::TooLarge`].
 pub fn of_file(
     raw: RawGraph,
     origin: Origin,
@@ -120,11 +120,11 @@ fn named(network: Network, claim: &str, known: Network) -> Network {
     })
 }
 
-/// A network that is not what its file says.
+/// A network that is not what its file states.
 fn noted(network: Network, claim: &str, what: &str, known: Option<Network>) -> Network {
     let routers = network.num_routers();
     with_source(network, |source| {
-        let what = format!("it says that it is {claim}, {what}; it is a graph without that structure");
+        let what = format!("its spec is {claim}, {what}; it is read as a graph without that structure");
         source.notes.push(what);
         if let Some(known) = known.filter(|known| known.num_routers() == routers) {
             laid_out(source, known);

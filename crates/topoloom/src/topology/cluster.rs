@@ -7,7 +7,7 @@
 //! interfaces. Ports of a fabric's router: those of the fabric in its order, without those that nothing is plugged
 //! into.
 //!
-//! Which port an interface is plugged into, with N interfaces a host:
+//! Which port an interface is plugged into, with N interfaces per host:
 //!
 //! - `rail`: N copies; interface i of host h is terminal h of copy i;
 //! - `block`: one copy; terminal h N + i;
@@ -246,7 +246,7 @@ fn fabric_in(params: &Params, key: &str) -> Result<Network> {
     let fabric = rails::tree_in(params, key)?;
     if !fabric.has_rates() {
         let spec = fabric.spec();
-        return Err(params.mistake(format!("the {key} says no rates; write it like ({spec},rate=400G)")));
+        return Err(params.mistake(format!("the {key} has no rates; write it like ({spec},rate=400G)")));
     }
     if fabric.failures().is_some() || fabric.any_structure().bought().is_some() {
         return Err(
@@ -365,7 +365,7 @@ fn host_ports(host: &Host, planes: u32, each: u32) -> Vec<HostPort> {
 
 /// The order in which the terminals of a fabric are plugged in.
 enum Order {
-    /// By id, so many.
+    /// By id, this many.
     Ids(u32),
     /// As listed.
     Listed(Vec<u32>),
@@ -417,7 +417,7 @@ impl Order {
     }
 }
 
-/// The copies of a fabric, whose routers count on from `first`, and the place of each router.
+/// The copies of a fabric, whose routers count on from `first`, and the position of each router.
 fn copies(fabric: &Network, plugged: &Attachment, first: u32) -> (Vec<Copy>, Vec<(u32, u32)>) {
     let mut places = Vec::new();
     let mut used = vec![vec![false; fabric.num_terminals()]; plugged.copies as usize];
@@ -556,7 +556,7 @@ mod tests {
                 "cluster:hosts=72,host=plain,fabric=(clos:radix=16,levels=3,rate=400G),attach=block",
                 [72, 72, 0, 72, 9 + 16 + 64, 72 + 128],
             ),
-            // One leaf a rail of 32 hosts, whose 32 links up go round 8 routers of 32 places: 256 links.
+            // One leaf a rail of 32 hosts, whose 32 links up go round 8 routers of 32 positions: 256 links.
             (
                 "cluster:hosts=32,host=hgx-h100,fabric=(clos:radix=64,levels=2,rate=400G),join=(clos:radix=64,levels=2,rate=400G)",
                 [256, 288, 256, 256, 8 + 8, 256],

@@ -1,10 +1,10 @@
-//! `dragonfly:a=8,h=4,p=4`: groups of a routers, fully connected, with h global ports a router.
+//! `dragonfly:a=8,h=4,p=4`: groups of a routers, fully connected, with h global ports per router.
 //!
 //! Router r of group i has the id i * a + r. Ports of a router: terminals, local links by ascending peer, global links
 //! by port index. The a * h global ports of a group have the indices k = 0, 1, …; index k is on router k / h. Classes:
 //! `local` within a group, `global` between groups.
 //!
-//! With g = a * h + 1 groups, each pair of groups has one link. The arrangement says which groups the ports of group i
+//! With g = a * h + 1 groups, each pair of groups has one link. The arrangement states which groups the ports of group i
 //! lead to, in order of k:
 //!
 //! - `absolute` (consecutive; BookSim's `dragonflynew`): 0, 1, …, g-1 without i;
@@ -29,14 +29,18 @@ use crate::network::{LinkClass, Network, NetworkBuilder, RouterId, Structure, Wo
 
 pub(super) const FAMILY: Family = Family {
     name: "dragonfly",
-    summary: "fully connected groups of a routers, h global ports a router",
+    summary: "fully connected groups of a routers, h global ports per router",
     sizes: None,
     keys: &[
         Key::new("a", Kind::count(1), "routers per group"),
         Key::new("h", Kind::count(1), "global ports per router (with pair: default as many as are needed)"),
         P,
         Key::new("g", Kind::count(1), "groups, at most a*h+1 (default a*h+1)"),
-        Key::new("links", Kind::count(1), "links between each two groups (default: all that a*h ports a group allow)"),
+        Key::new(
+            "links",
+            Kind::count(1),
+            "links between each two groups (default: all that a*h ports per group allow)",
+        ),
         Key::new(
             "pair",
             Kind::count(1),
@@ -79,7 +83,7 @@ impl Structure for Dragonfly {
         Some(self.a)
     }
 
-    /// The a p terminals of a group share its links to the next one: a p flits a cycle over their number, one in a
+    /// The a p terminals of a group share its links to the next one: a p flits per cycle over their number, one in a
     /// dragonfly of full size (Kim, Dally, Scott and Abts, ISCA 2008).
     fn worst_case(&self) -> WorstCase {
         WorstCase::NextGroup
@@ -118,7 +122,7 @@ fn build(params: &Params) -> Result<Network> {
 /// The most global ports that a router needs for `pair` links between each two groups, spread evenly; or `h` if given.
 fn read_spread(params: &Params, a: u32, pair: u32) -> Result<u32> {
     if params.count("links").is_some() {
-        return Err(params.mistake("links and pair are given; both say how many links join each two groups"));
+        return Err(params.mistake("links and pair are given; both set the number of links between each two groups"));
     }
     let needed = u64::from(pair).saturating_mul(u64::from(params.required("g")?) - 1).div_ceil(a.into()).max(1);
     match params.count("h") {
@@ -127,18 +131,18 @@ fn read_spread(params: &Params, a: u32, pair: u32) -> Result<u32> {
         ))),
         Some(h) => Ok(h),
         None => {
-            u32::try_from(needed).map_err(|_| params.mistake(format!("{needed} global ports a router are too many")))
+            u32::try_from(needed).map_err(|_| params.mistake(format!("{needed} global ports per router are too many")))
         }
     }
 }
 
-/// The key `links`: no more than `ports` global ports a group allow between each pair of `groups` groups.
+/// The key `links`: no more than `ports` global ports per group allow between each pair of `groups` groups.
 fn links_of_pair(params: &Params, ports: u64, groups: u64) -> Result<Option<u32>> {
     let links = params.count("links");
     let most = ports / (groups - 1).max(1);
     match links {
         Some(links) if u64::from(links) > most => Err(params.mistake(format!(
-            "links is {links}; {ports} global ports a group allow at most {most} between each two of {groups} groups"
+            "links is {links}; {ports} global ports per group allow at most {most} between each two of {groups} groups"
         ))),
         links => Ok(links),
     }

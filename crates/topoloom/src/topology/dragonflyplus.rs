@@ -17,7 +17,7 @@ use crate::network::{LinkClass, Network, NetworkBuilder, RouterId, Structure, Wo
 
 pub(super) const FAMILY: Family = Family {
     name: "dragonfly-plus",
-    summary: "Dragonfly+, Megafly: groups of leaves and spines, h global ports a spine",
+    summary: "Dragonfly+, Megafly: groups of leaves and spines, h global ports per spine",
     sizes: None,
     keys: &[
         Key::new("leaf", Kind::count(1), "leaf routers per group"),

@@ -1,4 +1,4 @@
-//! What is published of machines, and what the networks say that are built for them.
+//! What is published of machines, and what the networks state that are built for them.
 
 use serde::Serialize;
 
@@ -32,13 +32,13 @@ pub(super) static FIGURES: &[Fact] = &[
     Fact { name: "radix", doc: "ports in use of the largest switch", of: |n| count(n.bought().radix()) },
     Fact {
         name: "network_radix",
-        doc: "at most so many links of a switch to others",
+        doc: "the largest number of links from a switch to others",
         of: |n| count(n.bought().network_radix()),
     },
     Fact { name: "levels", doc: "levels of switches", of: levels },
     Fact { name: "groups", doc: "groups of switches", of: groups },
     Fact { name: "group_routers", doc: "switches of a group", of: |n| group_size(n).map(f64::from) },
-    Fact { name: "pair_links", doc: "at least so many links between two groups", of: pair_links },
+    Fact { name: "pair_links", doc: "the smallest number of links between two groups", of: pair_links },
     Fact { name: "link_gbps", doc: "Gb/s of the fastest link between switches, in one direction", of: link_gbps },
     Fact { name: "injection_gbps", doc: "Gb/s of a terminal into the fabric", of: Network::injection_gbps },
     Fact { name: "host_gbps", doc: "Gb/s of a host into the fabric", of: host_gbps },

@@ -2,7 +2,7 @@
 //!
 //! Router ids: the whole numbers that name the routers in the file, counted from 0 without gaps; if there are gaps, in
 //! their ascending order; other names in the order of their appearance. Ports: terminals, then links in the order of
-//! the ports that the file gives, else in the order of the file. Link classes: the file's, else `local`. A file that says
+//! the ports that the file gives, else in the order of the file. Link classes: the file's, else `local`. A file that states
 //! of which network it was written is that network, as long as the graph is the same (see [`of_file`](super::of_file)).
 
 use super::params::{AS, P, PATH, Params};

@@ -76,7 +76,7 @@ impl Structure for Flex {
     }
 
     /// To the next layer, as the paper does (fig. 12): with three layers p max(ny - 1 + 2 / (nx - 1), nx - 1) / (nx ny)
-    /// flits a cycle on the busiest channels of Algorithm 1, those along rows or columns to the layer before.
+    /// flits per cycle on the busiest channels of Algorithm 1, those along rows or columns to the layer before.
     fn worst_case(&self) -> WorstCase {
         WorstCase::NextGroup
     }

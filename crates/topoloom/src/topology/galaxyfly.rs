@@ -9,7 +9,7 @@
 //! links by their place. Classes: `local` within a supernode, `global` between supernodes.
 //!
 //! A supernode has d = n - 1 + (q - δ)/2 links to others, and each of its routers h global ports, d / a rounded up unless
-//! more are given; ports that are left stay unused, and the radix does not count them. The *wiring* says which router has which link. *Rule G* counts the
+//! more are given; ports that are left stay unused, and the radix does not count them. The *wiring* states which router has which link. *Rule G* counts the
 //! links k = 0, 1, … by the neighbour: first x + X[0], x + X[1], … of the own cluster, then the other clusters in order.
 //!
 //! - `G`: link k is on router k / h;
@@ -35,10 +35,10 @@ pub(super) const FAMILY: Family = Family {
     sizes: None,
     keys: &[
         Key::new("n", Kind::count(1), "clusters"),
-        Key::new("q", Kind::count(1), "supernodes a cluster: 1 (a dragonfly) or a prime power but 2"),
-        Key::new("a", Kind::count(1), "routers a supernode; 1 is the Galaxy graph"),
+        Key::new("q", Kind::count(1), "supernodes per cluster: 1 (a dragonfly) or a prime power but 2"),
+        Key::new("a", Kind::count(1), "routers per supernode; 1 is the Galaxy graph"),
         P,
-        Key::new("h", Kind::count(0), "global ports a router (default: as many as the links of a supernode need)"),
+        Key::new("h", Kind::count(0), "global ports per router (default: as many as the links of a supernode need)"),
         Key::new(
             "wiring",
             Kind::Choice(&["G", "absolute", "relative", "palmtree", "round-robin", "random"]),
@@ -83,11 +83,11 @@ pub struct Galaxy {
     field: Option<Field>,
     /// X.
     generators: Vec<u32>,
-    /// The place of each element in X, or [`NOT_THERE`].
+    /// The position of each element in X, or [`NOT_THERE`].
     places: Vec<u32>,
     /// x + g for each label x and generator g.
     moved: Vec<u32>,
-    /// The place of -g for each generator g.
+    /// The position of -g for each generator g.
     back: Vec<u32>,
     /// ξ x of each label x, and what ξ takes there.
     times: Vec<u32>,
@@ -147,7 +147,7 @@ impl Galaxy {
         if to < from { self.times[x as usize] } else { self.over[x as usize] }
     }
 
-    /// The place of the generator that leads from label x to label y.
+    /// The position of the generator that leads from label x to label y.
     #[inline(always)]
     fn inside(&self, x: u32, y: u32) -> Option<u32> {
         let place = self.places[self.difference(x, y) as usize];
@@ -253,11 +253,11 @@ impl Galaxy {
 pub struct Galaxyfly {
     /// How its supernodes are joined.
     pub galaxy: Arc<Galaxy>,
-    /// Routers a supernode.
+    /// Routers per supernode.
     pub a: u32,
-    /// Terminals a router.
+    /// Terminals per router.
     pub p: u32,
-    /// Global ports a router.
+    /// Global ports per router.
     pub h: u32,
     /// Which router has which link.
     pub wiring: Wiring,
@@ -270,7 +270,7 @@ impl Galaxyfly {
         router.0 / self.a
     }
 
-    /// The links of a supernode by their places, where these are not in the order of rule G.
+    /// The links of a supernode by their positions, where these are not in the order of rule G.
     fn by_place(&self, supernode: u32) -> Option<Vec<u32>> {
         let galaxy = &self.galaxy;
         let mut links: Vec<u32> = (0..galaxy.degree()).collect();
@@ -296,7 +296,7 @@ impl Galaxyfly {
         }
     }
 
-    /// The place of the link at a global port of a router of a supernode.
+    /// The position of the link at a global port of a router of a supernode.
     #[inline(always)]
     fn place(&self, router: u32, port: u32) -> u32 {
         match self.wiring {
@@ -355,7 +355,7 @@ impl Structure for Galaxyfly {
     }
 
     /// Multiplication by a square keeps X if q = 4 l + 1, and commutes with ξ: of the labels of a cluster, 0, the squares
-    /// and the others are alike. That says nothing of single routers of a supernode.
+    /// and the others are alike. That states nothing of single routers of a supernode.
     fn orbits(&self) -> Vec<(RouterId, u32)> {
         let Some(field) = self.galaxy.field.as_ref().filter(|_| self.a == 1 && self.galaxy.q % 4 == 1) else {
             return Vec::new();
@@ -419,7 +419,7 @@ fn read_wiring(params: &Params) -> Result<Wiring> {
     })
 }
 
-/// Where the links of all supernodes are, if not in the order of rule G: the place of each link and the link at each
+/// Where the links of all supernodes are, if not in the order of rule G: the position of each link and the link at each
 /// place, supernode by supernode.
 struct Orders {
     degree: u32,

@@ -11,7 +11,7 @@ pub const GIVEN: [&str; 2] = ["networkx", "links"];
 /// A link as a program gives it; see [`RawLink`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct GivenLink {
-    /// Its ends as places among the nodes.
+    /// Its ends as positions among the nodes.
     pub ends: [u32; 2],
     /// The name of its class.
     pub class: Option<String>,
@@ -24,7 +24,7 @@ pub struct GivenLink {
 }
 
 /// Builds the network `family:label,sha256=…` from nodes and links; `p` as in [`RawGraph::into_network`]. `written_as` is the
-/// spec that the graph says it is, if it does.
+/// spec that the graph claims to be, if it does.
 ///
 /// # Errors
 /// [`Error::Spec`] if there is no such family in [`GIVEN`], or for what is wrong with the graph; [`Error::TooLarge`].

@@ -95,7 +95,7 @@ impl Groups {
         peers
     }
 
-    /// Joins the n-th port of group i that leads to group j with the n-th port of j that leads to i; `end` says on
+    /// Joins the n-th port of group i that leads to group j with the n-th port of j that leads to i; `end` states on
     /// which router and rank a port (group, index) is.
     pub fn link(&self, builder: &mut NetworkBuilder, end: impl Fn(u32, u32) -> (u32, u32)) {
         // (lower group, higher group, port index in the one) and in the other: sorted, the two lists match line by line.

@@ -42,7 +42,7 @@ pub struct Nic {
     pub at: u32,
     /// Its rate in one direction in Gb/s, if it has one of its own: else that of the port that it is plugged into.
     pub gbps: Option<f64>,
-    /// What its cable takes, in nanoseconds, if the fabric does not say.
+    /// What its cable takes, in nanoseconds, if the fabric does not give it.
     pub latency_ns: Option<f64>,
 }
 
@@ -143,7 +143,7 @@ impl Host {
     /// Reads the file of a host.
     ///
     /// # Errors
-    /// [`Error::Config`] says what is wrong, with `name` before it.
+    /// [`Error::Config`] reports what is wrong, with `name` before it.
     pub fn parse(name: &str, text: &str) -> Result<Self> {
         let wrong = |what: String| Error::Config(format!("host {name}: {what}"));
         let file: HostFile = toml::from_str(text).map_err(|error| {

@@ -56,7 +56,7 @@ impl Structure for Hypercube {
         true
     }
 
-    /// Every packet crosses all dimensions, p flits a cycle on every channel in dimension order. The folded hypercube
+    /// Every packet crosses all dimensions, p flits per cycle on every channel in dimension order. The folded hypercube
     /// has a link from every router to just that one; its longest matching is a harder one.
     fn worst_case(&self) -> WorstCase {
         if self.folded { WorstCase::LongestMatching } else { WorstCase::Complement }

@@ -58,7 +58,7 @@ impl Structure for HyperX {
         true
     }
 
-    /// The p terminals of a router share the one link to another in each dimension: p / trunk flits a cycle (Kim, Dally
+    /// The p terminals of a router share the one link to another in each dimension: p / trunk flits per cycle (Kim, Dally
     /// and Abts, Flattened butterfly, ISCA 2007; Galaxyfly, section 5.1).
     fn worst_case(&self) -> WorstCase {
         WorstCase::Tornado

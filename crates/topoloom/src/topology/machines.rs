@@ -222,7 +222,7 @@ impl Machine {
     /// Reads the text of a machine's file, which includes machines that are built in at most.
     ///
     /// # Errors
-    /// [`Error::Config`] says what is wrong.
+    /// [`Error::Config`] reports what is wrong.
     pub fn parse(name: &str, text: &str) -> Result<Self> {
         let file = MachineFile::read(name, text)?.with_included(name, &mut vec![name.to_owned()], &mut Vec::new())?;
         file.machine(name).map_err(|what| wrong(name, &what))
@@ -253,7 +253,7 @@ impl Machine {
         Ok(sizes)
     }
 
-    /// So many hosts as `text` says, in whole groups, racks or the like.
+    /// This many hosts as `text` states, in whole groups, racks or the like.
     fn take_hosts(
         &self,
         text: &str,
@@ -265,7 +265,7 @@ impl Machine {
         };
         let key = scale.key;
         if given.iter().any(|(other, _)| *other == key) {
-            return Err(format!("hosts and {key} are given; one of them says how large the machine is"));
+            return Err(format!("hosts and {key} are given; one of them sets the size of the machine"));
         }
         let each = self.formula(scale.hosts.as_deref().unwrap_or_default(), sizes)?.max(1);
         let hosts: u64 = text.parse().map_err(|_| format!("hosts is '{text}'; it must be a whole number"))?;

@@ -39,7 +39,7 @@ impl Structure for Mesh {
         true
     }
 
-    /// All packets cross the middle of every dimension: floor(k / 2) p flits a cycle on the busiest channels in dimension
+    /// All packets cross the middle of every dimension: floor(k / 2) p flits per cycle on the busiest channels in dimension
     /// order, k being the longest side; if it is even, every routing has as much to carry across the middle.
     fn worst_case(&self) -> WorstCase {
         WorstCase::Complement

@@ -61,7 +61,7 @@ pub struct Family {
     pub name: &'static str,
     /// One line for `topoloom list topologies`.
     pub summary: &'static str,
-    /// How the sizes are written, or `None` where the family has none ("8x8", say).
+    /// How the sizes are written, or `None` where the family has none; for example "8x8".
     pub sizes: Option<&'static str>,
     /// The keys that a spec may give.
     pub keys: &'static [Key],

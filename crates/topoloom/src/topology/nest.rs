@@ -134,7 +134,7 @@ impl Nest {
         self.sizes[..i].iter().product()
     }
 
-    /// The dimension of a switch of the generalised hypercube, and its place in the dimension.
+    /// The dimension of a switch of the generalised hypercube, and its position in the dimension.
     #[inline]
     pub fn dimension_of(first: &[u32], switch: RouterId) -> (usize, u32) {
         let dimension = first.partition_point(|&first| first <= switch.0) - 1;
@@ -251,7 +251,7 @@ fn build(params: &Params, ghc: bool) -> Result<Network> {
     let place = product([t, t, t]);
     if u128::from(endpoints) % place != 0 || u128::from(endpoints) == place {
         return Err(params.mistake(format!(
-            "endpoints is {endpoints}; it must be a multiple of t^3 = {place}, and two subtori at least"
+            "endpoints is {endpoints}; it must be a multiple of t^3 = {place}, and at least two subtori"
         )));
     }
     let uplinks = endpoints / u;
@@ -334,7 +334,7 @@ fn number([x, y, z]: [u32; 3], t: u32, u: u32) -> Option<u32> {
     }
 }
 
-/// The place of the endpoint whose uplink another one uses.
+/// The position of the endpoint whose uplink another one uses.
 fn attached(place: [u32; 3], t: u32, u: u32, published: bool) -> [u32; 3] {
     let [x, y, z] = place;
     let odd = x % 2 + y % 2 + z % 2;

@@ -22,12 +22,12 @@ pub const BASE: Key =
 /// The key of a family whose routers can be put into cabinets, by a table if need be.
 pub const CABINET: Key = Key::new("cabinet", Kind::Cabinet, Packing::DOC);
 
-/// The key of a family of files that says which network is in one, with the spec in brackets.
+/// The key of a family of files that states which network is in one, with the spec in brackets.
 pub const AS: Key = Key::new(
     "as",
     Kind::Network,
     "the network that the file was written of, as=(torus:4x4,p=2): its family's routings and packaging, if the graph \
-     is the same (default: what the file says)",
+     is the same (default: that of the file)",
 );
 
 /// The parsed parameters of one spec. Those of its keys are of the keys' types; [`Arguments`] has them.
@@ -89,7 +89,7 @@ impl<'a> Params<'a> {
     /// Rejects, before anything is allocated, a network that ids cannot name or memory cannot hold.
     ///
     /// # Errors
-    /// [`Error::TooLarge`] says what it would need.
+    /// [`Error::TooLarge`] reports what it would need.
     pub fn guard_size(&self, routers: u128, terminals: u128, links: u128) -> Result<()> {
         limits::guard_size(self.spec, routers, terminals, links)
     }

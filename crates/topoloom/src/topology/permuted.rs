@@ -30,7 +30,7 @@ pub(super) const FAMILY: Family = Family {
         Key::new(
             "nodes",
             Kind::count(1),
-            "terminals a node-only cabinet; their cables are swapped too (default: they stay)",
+            "terminals per node-only cabinet; their cables are swapped too (default: they stay)",
         ),
         Key::new("trials", Kind::count(1), "permutations of which the best is taken (default 20)"),
         Key::new(
@@ -99,7 +99,7 @@ impl Permutation {
         )
     }
 
-    /// A clause that says that distances are longer than those of the base, if they are.
+    /// A clause that states that distances are longer than those of the base, if they are.
     fn loss(&self, told: &DistanceSummary) -> String {
         if told.diameter > self.base_diameter {
             format!(" and the diameter rose from {} to {}: the base is better", self.base_diameter, told.diameter)
@@ -300,8 +300,9 @@ fn metres(params: &Params, base: &Network, cabling: &Cabling) -> Result<Vec<f64>
     let rules = bracketed(text).ok_or_else(|| params.mistake(format!("floor is '{text}'; write it in brackets")))?;
     // The cabinets are already given, and terminals stay in them.
     if let Some(key) = keys(rules).into_iter().find(|key| ["cabinet", "nodes", "own"].contains(key)) {
-        let what =
-            format!("floor has {key}, but says only where cabinets stand: cabinet= beside it says what they hold");
+        let what = format!(
+            "floor has {key}, but gives only the positions of cabinets: cabinet= beside it defines what they hold"
+        );
         return Err(params.mistake(what));
     }
     let layout = || Layout::with_cabinets(base, &Rules::parse(rules)?, cabling.cabinets().to_vec());

@@ -1,8 +1,8 @@
 //! `rails:copies=8,fabric=(clos:radix=8,levels=2),join=(clos:radix=16,levels=2)`: copies of one tree, the rails of a
 //! cluster, whose top routers another tree joins.
 //!
-//! Each router of the highest level of each copy has `uplinks` links to the joining tree, in the places of its
-//! terminals: by default as many as it has links down, or as the joining tree has places. Copy by copy and router by
+//! Each router of the highest level of each copy has `uplinks` links to the joining tree, in the positions of its
+//! terminals: by default as many as it has links down, or as the joining tree has positions. Copy by copy and router by
 //! router, they are dealt in turn round the first routers of its lowest level, no more of these than have places
 //! enough. Its higher levels are left out where each of those routers meets all copies, and otherwise trimmed to what
 //! joins them.
@@ -29,7 +29,7 @@ pub(super) const JOIN: Key = Key::new(
 pub(super) const UPLINKS: Key = Key::new(
     "uplinks",
     Kind::count(1),
-    "links from a top router of a copy to what joins them (default: as many as it has down, if there are places)",
+    "links from a top router of a copy to what joins them (default: as many as it has down, if there are free ports)",
 );
 
 pub(super) const FAMILY: Family = Family {
@@ -156,13 +156,13 @@ pub(super) struct Parts<'a> {
     joining: Vec<RouterId>,
     join_levels: Vec<u32>,
     uplinks: u32,
-    /// The place in the joining tree of each link to it: copy by copy, router by router.
+    /// The position in the joining tree of each link to it: copy by copy, router by router.
     places: Vec<u32>,
 }
 
 impl<'a> Parts<'a> {
     /// # Errors
-    /// If one of the two is no tree, or has too few places.
+    /// If one of the two is no tree, or has too few positions.
     pub(super) fn new(
         fabric: &'a Network,
         used: &'a [bool],
@@ -191,7 +191,7 @@ impl<'a> Parts<'a> {
         let uplinks = if uplinks.is_some() { wanted } else { wanted.min(most).max(1) };
         if uplinks > most {
             return Err(format!(
-                "{joined} top routers with uplinks={uplinks} need {} places, and {} has {places}",
+                "{joined} top routers with uplinks={uplinks} need {} ports, and {} has {places}",
                 joined * uplinks,
                 join.spec()
             ));
@@ -256,7 +256,7 @@ impl<'a> Parts<'a> {
         (0..self.fabric.num_terminals() as u32).map(TerminalId).filter(|terminal| self.used[terminal.index()]).collect()
     }
 
-    /// Where routers come to stand: the first one's id, and the place of each among those that stay.
+    /// Where routers come to stand: the first one's id, and the position of each among those that stay.
     fn numbers(routers: &[RouterId], all: usize) -> Vec<Option<u32>> {
         let mut numbers = vec![None; all];
         for (number, router) in (0u32..).zip(routers) {
@@ -353,16 +353,16 @@ mod tests {
 
     #[test]
     fn top_routers_are_joined_as_documented() {
-        // 4 copies of 8 leaves and 4 tops with 8 links down: 16 x 8 uplinks on 16 routers of 8 places, each of which
+        // 4 copies of 8 leaves and 4 tops with 8 links down: 16 x 8 uplinks on 16 routers of 8 positions, each of which
         // meets every copy, so that nothing stands above them.
         let joined = rails("copies=4,fabric=(clos:radix=8,levels=2),join=(clos:radix=16,levels=2)");
         assert_eq!(widths(&joined), [32, 16, 16]);
         assert_eq!(joined.num_terminals(), 128);
         assert_eq!(joined.links().len(), 4 * 32 + 128);
-        // Half as many places: 4 links from each top router, round 8 routers.
+        // Half as many positions: 4 links from each top router, round 8 routers.
         let tapered = rails("copies=4,fabric=(clos:radix=8,levels=2),join=(clos:radix=16,levels=2),uplinks=4");
         assert_eq!((widths(&tapered), tapered.links().len()), (vec![32, 16, 8], 4 * 32 + 64));
-        // 8 top routers with one link each, 4 routers of 2 places: each meets two of four copies, and two join them.
+        // 8 top routers with one link each, 4 routers of 2 positions: each meets two of four copies, and two join them.
         let sparse = rails("copies=4,fabric=(clos:radix=4,levels=2),join=(clos:radix=4,levels=2),uplinks=1");
         assert_eq!(widths(&sparse), [16, 8, 4, 2]);
         // One router joins all.

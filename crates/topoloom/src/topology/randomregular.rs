@@ -64,7 +64,7 @@ fn build(params: &Params) -> Result<Network> {
         );
     }
     if degree == 1 && routers > 2 {
-        return Err(params.mistake("degree is 1; more than 2 routers are connected by 2 links a router or more"));
+        return Err(params.mistake("degree is 1; more than 2 routers are connected by 2 links per router or more"));
     }
     params.guard_size(routers.into(), product([routers, p]), product([routers, degree]) / 2)?;
     let links = (0..MOST_DRAWS).find_map(|draw| links(routers, degree, &mut Rng::stream(seed.into(), draw)));

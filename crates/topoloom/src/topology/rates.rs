@@ -12,7 +12,7 @@ const DELAY: Kind = Kind::Delay("350ns");
 /// The keys of links, which every family takes beside its own.
 pub const LINK_KEYS: &[Key] = &[
     Key::new("rate", RATE, "what links carry in each direction, as in 400G (default: none, all are alike)"),
-    Key::new("delay", DELAY, "how long a bit takes over a link, as in 350ns (default: what a run says)"),
+    Key::new("delay", DELAY, "how long a bit takes over a link, as in 350ns (default: that of the run)"),
     Key::new("rate.terminal", RATE, "the rate of terminals' links"),
     Key::new("rate.local", RATE, "the rate of local links"),
     Key::new("rate.global", RATE, "the rate of global links"),
@@ -39,8 +39,8 @@ const fn keys_of(class: LinkClass) -> [&'static str; 2] {
     }
 }
 
-/// The network with the rates and delays that its spec gives. What the spec says of a class, or of all links, holds in the
-/// place of what a file or a network within says.
+/// The network with the rates and delays that its spec gives. What the spec states about a class, or of all links, holds in the
+/// place of what a file or a network within states.
 ///
 /// # Errors
 /// [`Error::Spec`](crate::Error::Spec) for a class that the network has no links of, and for links without a rate where
@@ -75,12 +75,12 @@ fn applied(network: Network, params: &Params) -> Result<Network> {
     Ok(if terminals { network.with_terminal_wires() } else { network })
 }
 
-/// The rate of local links in Gb/s, if the spec says one.
+/// The rate of local links in Gb/s, if the spec states one.
 pub(super) fn local_gbps(params: &Params) -> Option<f64> {
     of_class(params, LinkClass::Local).gbps
 }
 
-/// What the spec says of a class of links.
+/// What the spec states about a class of links.
 fn of_class(params: &Params, class: LinkClass) -> Wire {
     let [rate, delay] = keys_of(class);
     Wire {
@@ -90,7 +90,7 @@ fn of_class(params: &Params, class: LinkClass) -> Wire {
     }
 }
 
-/// Gb/s, as they were written: 400 for 400G, whatever bytes a second have rounded.
+/// Gb/s, as they were written: 400 for 400G, whatever bytes per second have rounded.
 fn gbps(bytes_per_s: f64) -> f64 {
     (bytes_per_s * 8.0 / 1e3).round() / 1e6
 }
@@ -125,7 +125,7 @@ pub(super) fn with_terminal_rates(network: Network) -> Network {
 /// Rejects a network of which some links have a rate and others have none.
 ///
 /// # Errors
-/// `wrong` with a sentence that says which.
+/// `wrong` with a sentence that states which.
 pub(super) fn check_whole(network: Network, wrong: impl FnOnce(String) -> Error) -> Result<Network> {
     let has_rates = network.has_rates();
     let without = (0..).zip(network.ports()).find(|(port, _)| has_rates && network.gbps(PortId(*port)).is_none());
@@ -209,7 +209,7 @@ mod tests {
                 "dragonfly:a=4,h=2,rate.global=200G",
                 "terminal links have none; give rate.terminal, or rate for all other links",
             ),
-            ("torus:4x4,rate=0G", "rate is '0G'; it must be bits or bytes a second above 0"),
+            ("torus:4x4,rate=0G", "rate is '0G'; it must be bits or bytes per second above 0"),
             ("torus:4x4,rate.locl=1G", "did you mean 'rate.local'"),
             ("torus:4x4,delay=5", "delay is '5'; it must be a time above 0 with its unit, as in 350ns"),
         ] {

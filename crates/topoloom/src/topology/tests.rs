@@ -20,7 +20,7 @@ fn edges(network: &Network) -> Vec<(u32, u32)> {
     edges
 }
 
-/// The pairs that `links` says are linked, as many times as it says.
+/// The pairs that `links` states are linked, as many times as it states.
 fn expected(routers: u32, links: impl Fn(u32, u32) -> usize) -> Vec<(u32, u32)> {
     let pairs = (0..routers).flat_map(|a| (a + 1..routers).map(move |b| (a, b)));
     pairs.flat_map(|(a, b)| std::iter::repeat_n((a, b), links(a, b))).collect()
@@ -511,7 +511,7 @@ fn sizes_beyond_memory_are_refused_before_anything_is_allocated() {
 
 #[test]
 fn links_of_pairs_of_groups_are_spread_over_routers() {
-    // 20 groups of 8 routers, 3 links a pair: 57 global links a group, 7 or 8 a router.
+    // 20 groups of 8 routers, 3 links per pair: 57 global links per group, 7 or 8 per router.
     let n = network("dragonfly:a=8,p=2,g=20,pair=3");
     assert_eq!((n.num_routers(), n.links().len()), (160, 20 * 28 + 190 * 3));
     let mut of_router = vec![0; 160];

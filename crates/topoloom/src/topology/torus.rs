@@ -3,7 +3,7 @@
 //! Router ids: the first dimension varies fastest. Network ports of a router, in order of dimension: + before -.
 //! A dimension of size 2 has one link between its two routers (the one that both + and - would be), or two with
 //! `double=true`; a dimension of size 1 has none. Link class: `local`. With `widths=2x1x2` links of the first and of the third
-//! dimension carry twice what `rate` says. With `twist` the wraparound links shift other dimensions: `twistedtorus.rs`.
+//! dimension carry twice what `rate` states. With `twist` the wraparound links shift other dimensions: `twistedtorus.rs`.
 
 use super::params::{P, Params, product};
 use super::rates::local_gbps;
@@ -55,7 +55,7 @@ impl Structure for Torus {
         true
     }
 
-    /// All packets go the same way round: (ceil(k / 2) - 1) p flits a cycle on every channel of that direction in
+    /// All packets go the same way round: (ceil(k / 2) - 1) p flits per cycle on every channel of that direction in
     /// dimension order, k being the longest side (Dally and Towles, section 3.2).
     fn worst_case(&self) -> WorstCase {
         WorstCase::Tornado
@@ -100,7 +100,7 @@ fn build(params: &Params) -> Result<Network> {
     builder.build(params.spec().to_owned(), FAMILY.name, Box::new(Torus { grid, double }))
 }
 
-/// The rate of the links of each dimension in Gb/s, if `widths` says that they differ.
+/// The rate of the links of each dimension in Gb/s, if `widths` states that they differ.
 fn read_widths(params: &Params, dimensions: usize) -> Result<Option<Vec<f64>>> {
     let Some(widths) = params.sides(WIDTHS.name) else { return Ok(None) };
     if widths.len() != dimensions {

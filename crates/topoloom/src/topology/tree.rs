@@ -161,7 +161,7 @@ impl Structure for Tree {
         })
     }
 
-    /// Short cables within a pod: with them, cabinets row by row cost what the FleX paper's table 6 says of a fat tree.
+    /// Short cables within a pod: with them, cabinets row by row cost what the FleX paper's table 6 states about a fat tree.
     fn cabinet_cable_m(&self) -> f64 {
         1.0
     }

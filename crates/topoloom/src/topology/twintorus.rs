@@ -16,7 +16,7 @@ use crate::network::{Grid, LinkClass, Network, NetworkBuilder, RouterId, Structu
 
 pub(super) const FAMILY: Family = Family {
     name: "twin-torus",
-    summary: "n-dimensional twin torus: two cards of n + 1 ports a node, joined by an internal link",
+    summary: "n-dimensional twin torus: two cards of n + 1 ports per node, joined by an internal link",
     sizes: Some("4x4x2x2x2"),
     keys: &[P],
     example: "twin-torus:4x4x2x2x2",

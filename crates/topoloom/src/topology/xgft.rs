@@ -6,7 +6,7 @@
 //! [`tree`](super::tree), whose copies are spread here. `up` smaller than `down` tapers the tree.
 //!
 //! `trunk=1x6` joins two routers of the second and the third level by six links: a router then has as many links up as
-//! the product of both keys says. So the ports of large routers are filled where there are few pods: 10 pods of 32 leaves
+//! the product of both keys states. So the ports of large routers are filled where there are few pods: 10 pods of 32 leaves
 //! under 160 routers of 64 ports are down=32x32x10,up=32x5,trunk=1x6, which has 10,240 terminals on 800 routers.
 
 use super::params::Params;

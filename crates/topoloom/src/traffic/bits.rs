@@ -1,5 +1,5 @@
 //! `bit-complement`, `bit-reversal`, `shuffle`, `transpose`: permutations of the b bits of a terminal's id, b being
-//! round(log2 N) unless `bits` says otherwise. Terminals whose own or whose destination's id does not exist are silent.
+//! round(log2 N) unless `bits` states otherwise. Terminals whose own or whose destination's id does not exist are silent.
 //!
 //! Dally and Towles, Principles and Practices of Interconnection Networks, section 3.2.
 

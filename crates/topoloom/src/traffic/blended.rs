@@ -1,6 +1,6 @@
 //! `blended`: computing nodes send 90 % of their packets to any computing node, 10 % to any of a fixed range of I/O nodes
 //! (Galaxyfly, section 5.1). The paper gives neither the number of I/O nodes nor their ids nor what they send: here
-//! they are the last ids, a tenth of all terminals unless `io` says otherwise, and silent. Nor does it say which I/O
+//! they are the last ids, a tenth of all terminals unless `io` states otherwise, and silent. Nor does it state which I/O
 //! nodes a computing node sends to: any of them, or with `to=fixed` always those of one router, by turns.
 
 use super::Pattern;

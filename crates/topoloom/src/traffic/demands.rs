@@ -8,7 +8,7 @@ use crate::memory::available_memory;
 use crate::network::{Network, RouterId, TerminalId};
 use crate::statistics::rounded;
 
-/// Flits a cycle from routers to routers.
+/// Flits per cycle from routers to routers.
 #[derive(Debug, Clone)]
 pub(crate) struct Matrix {
     /// Routers.
@@ -88,7 +88,7 @@ impl Matrix {
 /// is what [`Network::injection_gbps`] carries in a cycle.
 #[derive(Debug, Clone)]
 pub(crate) struct Demands {
-    /// Flits a cycle.
+    /// Flits per cycle.
     pub flits: Matrix,
     /// The largest load of a channel from or to a terminal.
     pub max_terminal_load: f64,

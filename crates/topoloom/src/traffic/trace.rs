@@ -51,7 +51,7 @@ impl Trace {
         Self { packets, starts }
     }
 
-    /// The places of a source's packets.
+    /// The positions of a source's packets.
     pub fn of(&self, source: TerminalId) -> std::ops::Range<u32> {
         self.starts[source.index()]..self.starts[source.index() + 1]
     }

@@ -1,4 +1,4 @@
-//! `worst-case`: what a family says it is worst at ([`WorstCase`]), else a longest matching: every router sends to one
+//! `worst-case`: what a family states it is worst at ([`WorstCase`]), else a longest matching: every router sends to one
 //! other, far away (Jyothi, Singla, Godfrey and Kolla, Measuring and understanding throughput of network topologies, SC
 //! 2016).
 

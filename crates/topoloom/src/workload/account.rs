@@ -17,7 +17,7 @@ pub struct StepFacts {
     /// Operations of the model for them: 6 for each weight and token, and those of attention. What is computed again does not
     /// count.
     pub flops: f64,
-    /// 10^12 operations a second of a rank that computes.
+    /// 10^12 operations per second of a rank that computes.
     pub tflops: f64,
     /// The same at most: what model FLOPs utilisation is a part of.
     pub peak_tflops: f64,
@@ -248,7 +248,7 @@ fn labelled([computed, sent]: [Vec<Activity>; 2]) -> Vec<TimelineEvent> {
     events
 }
 
-/// Of a workload that does not say what its messages are for.
+/// Of a workload that does not state what its messages are for.
 fn plain(workload: &Workload, times: RunTimes, task: u32) -> Vec<TimelineEvent> {
     let range = workload.range(task);
     let computed = times.computations.iter().filter(|(op, _)| range.contains(&(*op as usize)));

@@ -100,7 +100,7 @@ fn nearest(free: &[u32], tasks: usize, near: &Near) -> Vec<u32> {
     compact(free, tasks, &near.part_of[..near.wanted.end])
 }
 
-/// So many of the free units, in as few parts of the highest of these levels as possible, and in each of these in the same way.
+/// This many of the free units, in as few parts of the highest of these levels as possible, and in each of these in the same way.
 fn compact(free: &[u32], tasks: usize, part_of: &[Vec<u32>]) -> Vec<u32> {
     let Some((highest, lower)) = part_of.split_last() else { return free[..tasks].to_vec() };
     let mut rest = parts(free, highest);
@@ -149,8 +149,8 @@ pub struct Demand {
     pub on: Option<Vec<u32>>,
 }
 
-/// The terminals of each job, in the order of its tasks, and how many others have. Jobs that say which get them first; the others
-/// are served in their order, as `text` (`name`, `name:key=value,…`) says.
+/// The terminals of each job, in the order of its tasks, and how many others have. Jobs that state which get them first; the others
+/// are served in their order, as `text` (`name`, `name:key=value,…`) states.
 ///
 /// # Errors
 /// [`Error::Workload`] if there is no such allocator or key, for a job that does not fit, and for terminals that do not exist, have
@@ -228,7 +228,7 @@ impl Allocator {
             * occupy(&mut self.free, host, network.num_terminals() / self.each as usize, self.occupied, &mut self.rng)
     }
 
-    /// The terminals of so many units.
+    /// The terminals of this many units.
     ///
     /// # Errors
     /// What is free, as a part of a sentence, if that does not suffice.
@@ -293,7 +293,7 @@ fn take_listed(free: &mut Vec<u32>, network: &Network, job: &Demand) -> Result<(
     Ok(())
 }
 
-/// Others take whole hosts of so many units, which are drawn, until they have a part of all units; returns how many they have.
+/// Others take whole hosts of this many units, which are drawn, until they have a part of all units; returns how many they have.
 fn occupy(free: &mut Vec<u32>, host: u32, units: usize, part: f64, rng: &mut Rng) -> usize {
     let mut hosts: Vec<&[u32]> = free.chunk_by(|a, b| a / host == b / host).collect();
     rng.shuffle(&mut hosts);

@@ -13,7 +13,7 @@ pub(super) const INFO: AppInfo = AppInfo {
         Key::new(
             "algorithm",
             Kind::Choice(&["direct", "pairwise", "bruck", "hierarchical", "2d", "auto"]),
-            "direct: all at once (default), pairwise: in step s to the task s places on, bruck: blocks travel together in \
+            "direct: all at once (default), pairwise: in step s to the task s positions further on, bruck: blocks travel together in \
              log2 steps, hierarchical: within hosts, then across, 2d: within rows, then columns, or auto",
         ),
         GROUP,

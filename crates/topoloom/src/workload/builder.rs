@@ -40,7 +40,7 @@ pub(super) struct Builder {
     messages: Vec<Message>,
     ops: Vec<(u32, OpWord)>,
     durations: Vec<f64>,
-    /// The place of each duration, by its bits.
+    /// The position of each duration, by its bits.
     places: HashMap<u64, u32>,
     endless: u32,
     rounds: u32,
@@ -54,7 +54,7 @@ impl Builder {
     /// For `tasks` tasks that send about `messages` messages.
     ///
     /// # Errors
-    /// [`Error::TooLarge`] if so many do not fit into memory.
+    /// [`Error::TooLarge`] if this many do not fit into memory.
     pub fn new(request: &Request, tasks: u32, messages: u128) -> Result<Self> {
         guard(request.spec(), tasks.into(), messages)?;
         Ok(Self::sized(request.spec(), tasks, messages as usize, request.records()))
@@ -100,7 +100,7 @@ impl Builder {
         self.endless = first;
     }
 
-    /// The messages so far were sent in so many rounds of equally many.
+    /// The messages so far were sent in this many rounds of equally many.
     pub fn rounds(&mut self, rounds: u32) {
         self.rounds = rounds;
     }

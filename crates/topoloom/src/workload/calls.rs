@@ -12,7 +12,7 @@ pub struct Call {
     pub what: Collective,
     /// Bytes that a rank begins with.
     pub bytes: u64,
-    /// The place of their group among [`Calls::groups`].
+    /// The position of their group among [`Calls::groups`].
     pub group: u32,
 }
 
@@ -74,7 +74,7 @@ impl Calls {
         self.ops.push((op, call));
     }
 
-    /// The same with the operations at other places.
+    /// The same with the operations at other positions.
     pub fn moved(mut self, place: &[u32]) -> Self {
         self.ops.iter_mut().for_each(|(op, _)| *op = place[*op as usize]);
         self.ops.sort_unstable();

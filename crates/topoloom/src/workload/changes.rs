@@ -73,7 +73,7 @@ impl Noise {
         Ok(Some(noise))
     }
 
-    /// How many times as long each of so many tasks computes.
+    /// How many times as long each of this many tasks computes.
     fn slowness(&self, tasks: u32) -> Vec<f64> {
         let mut factors = vec![1.0; tasks as usize];
         if self.stragglers > 0.0 {
@@ -118,7 +118,7 @@ impl Workload {
         Ok(Self { listed: OnceLock::new(), ..self })
     }
 
-    /// The same with so many times smaller messages and shorter computations. What is counted of it, as its data or the
+    /// The same with this many times smaller messages and shorter computations. What is counted of it, as its data or the
     /// operations of a training step, is divided likewise, so that rates stay what they are.
     pub fn scaled(mut self, by: u32) -> Self {
         if by == 1 {

@@ -19,11 +19,11 @@ pub const KEYS: &[Key] = &[
     Key::new("per-byte", Kind::Time("0.02ns"), "G: what each byte takes at its terminal, at least (default 0s)"),
     Key::new("rendezvous", Kind::Bytes, "S: longer messages wait for a request and its answer (default: none do)"),
     Key::new("header", Kind::Bytes, "bytes that each packet carries beside its data (default: none)"),
-    Key::new("packet", Kind::Bytes, "at most so many bytes of data in a packet, for header (default 4KiB)"),
+    Key::new("packet", Kind::Bytes, "the largest data of a packet in bytes, for header (default 4KiB)"),
     Key::new(
         "window",
         Kind::Bytes,
-        "at most so many bytes in flight from a terminal to each other one, until they are acknowledged (default: no limit)",
+        "the most bytes in flight from a terminal to each other one, until they are acknowledged (default: no limit)",
     ),
     Key::new("reduce", Kind::Time("0.1ns"), "what a task that receives takes for each byte (default 0s)"),
 ];
@@ -54,7 +54,7 @@ pub struct Endpoint {
     pub rendezvous: Option<u64>,
     /// Bytes of a packet beside its data.
     pub header: u64,
-    /// At most so many bytes of data in a packet.
+    /// At most this many bytes of data in a packet.
     pub packet: u64,
     /// Bytes that a terminal may have in flight to each other one.
     pub window: Option<u64>,
@@ -104,7 +104,7 @@ impl Endpoint {
         bytes + bytes.div_ceil(self.packet) * self.header
     }
 
-    /// Rejects what packets of so many bytes cannot be: those of the cycle engine, which has its own.
+    /// Rejects what packets of this many bytes cannot be: those of the cycle engine, which has its own.
     ///
     /// # Errors
     /// [`Error::Config`].
@@ -125,7 +125,7 @@ impl Endpoint {
         Ok(())
     }
 
-    /// True if a message of so many bytes waits for a request and its answer.
+    /// True if a message of this many bytes waits for a request and its answer.
     pub fn shakes_hands(&self, bytes: u64) -> bool {
         self.rendezvous.is_some_and(|most| bytes > most)
     }
@@ -144,7 +144,7 @@ pub struct Endpoints {
 }
 
 impl Endpoints {
-    /// So many tasks, all idle.
+    /// This many tasks, all idle.
     pub fn new(costs: &Endpoint, tasks: usize) -> Self {
         let Endpoint { overhead_s, gap_s, reduce_s, .. } = *costs;
         Self { overhead_s, gap_s, reduce_s, tasks: vec![0.0; tasks], interfaces: vec![0.0; tasks] }
@@ -161,7 +161,7 @@ impl Endpoints {
         begins
     }
 
-    /// A message of so many bytes has come at `now`: returns when its task has taken it in.
+    /// A message of this many bytes has come at `now`: returns when its task has taken it in.
     pub fn receive(&mut self, task: u32, bytes: u64, now: f64) -> f64 {
         let own = &mut self.tasks[task as usize];
         *own = own.max(now) + self.overhead_s + self.reduce_s * bytes as f64;

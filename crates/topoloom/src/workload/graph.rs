@@ -1,4 +1,4 @@
-//! Builds workloads whose operations wait for what a file says, and finds those that wait for each other.
+//! Builds workloads whose operations wait for what a file states, and finds those that wait for each other.
 
 use std::sync::OnceLock;
 
@@ -46,7 +46,7 @@ impl GraphBuilder {
         self.messages.len() as u32
     }
 
-    /// The place of the next computation among those that take time.
+    /// The position of the next computation among those that take time.
     pub fn num_durations(&self) -> u32 {
         self.durations.len() as u32
     }

@@ -31,7 +31,7 @@ pub(super) const INFO: AppInfo = AppInfo {
     build,
 };
 
-/// The three sides of a grid of so many tasks that differ least: the largest first.
+/// The three sides of a grid of this many tasks that differ least: the largest first.
 fn even(tasks: u32) -> Vec<u32> {
     let divisors = |of: u32| (1..=of).take_while(move |side| side * side <= of).filter(move |side| of % side == 0);
     let flat = |sides: &[u32; 3]| sides[0] * sides[1] + sides[0] * sides[2] + sides[1] * sides[2];

@@ -8,7 +8,7 @@ use super::{Graph, Message, ON_START, Op, Order, Workload};
 
 /// Where nothing but terminals limits messages.
 pub struct IdealNetwork<'a> {
-    /// Bytes a second that a terminal sends at most; may be infinite.
+    /// Bytes per second that a terminal sends at most; may be infinite.
     pub send: f64,
     /// The same of what it receives.
     pub receive: f64,
@@ -30,7 +30,7 @@ pub fn ideal(workload: &Workload, network: &IdealNetwork) -> f64 {
     walk.terminals.end().max(walk.end)
 }
 
-/// The same of messages between so many terminals that are all sent at the start. Those that a terminal sends to itself
+/// The same of messages between this many terminals that are all sent at the start. Those that a terminal sends to itself
 /// take no time.
 pub fn ideal_at_once(messages: &[Message], terminals: usize, network: &IdealNetwork) -> f64 {
     let mut terminals = Terminals::new(terminals, network);
@@ -160,7 +160,7 @@ impl Walk<'_> {
         tasks[task as usize] = own;
     }
 
-    /// Operations that wait for each other as a file says.
+    /// Operations that wait for each other as a file states.
     fn graph(&mut self, graph: &Graph) {
         let mut state = PendingOps {
             graph,

@@ -70,7 +70,7 @@ impl Job {
     /// Builds its application, for as many tasks as it may have.
     ///
     /// # Errors
-    /// As [`build`], and [`Error::Workload`] if it is not said how many those are.
+    /// As [`build`], and [`Error::Workload`] if it does not give their number.
     pub fn workload(&self, room: Room) -> Result<Workload> {
         let workload = build(&self.app, self.tasks.map_or(room, |tasks| room.with_tasks(tasks)))?;
         match self.tasks {

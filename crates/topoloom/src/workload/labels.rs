@@ -70,7 +70,7 @@ pub struct Label {
     pub microbatch: u32,
 }
 
-/// Labels of messages by their ids, and of computations by their places among [`Workload::durations`](super::Workload::durations).
+/// Labels of messages by their ids, and of computations by their positions among [`Workload::durations`](super::Workload::durations).
 #[derive(Debug, Default)]
 pub struct Labels {
     messages: Vec<(u32, Label)>,

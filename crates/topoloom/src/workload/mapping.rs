@@ -68,7 +68,7 @@ pub static MAPPINGS: &[MappingInfo] = &[
     },
     MappingInfo {
         name: "blocks",
-        summary: "so many tasks on neighbouring terminals, the next so many somewhere else: blocks in random order",
+        summary: "blocks of this many tasks on neighbouring terminals, in random order",
         keys: &[
             Key::new("size", Kind::count(1), "tasks of a block (default 8)"),
             Key::new("seed", Kind::SEED, "which order (default 1)"),
@@ -94,7 +94,7 @@ pub static MAPPINGS: &[MappingInfo] = &[
 pub struct Mapping(Vec<TerminalId>);
 
 impl Mapping {
-    /// Maps the tasks of a workload as `text` (`name`, `name:key=value,…`) says.
+    /// Maps the tasks of a workload as `text` (`name`, `name:key=value,…`) states.
     ///
     /// # Errors
     /// [`Error::Workload`] if there is no such mapping or key, or more tasks than terminals that have not failed.
@@ -188,7 +188,7 @@ fn listed(keys: &Arguments, workload: &Workload, terminals: &mut Vec<TerminalId>
     Ok(())
 }
 
-/// The terminals of so many tasks, or what is wrong on which line.
+/// The terminals of this many tasks, or what is wrong on which line.
 fn read_listed(text: &str, tasks: u32, room: &[TerminalId]) -> std::result::Result<Vec<TerminalId>, (usize, String)> {
     let mut rows = Rows::of(text).peekable();
     let columns = rows.next_if(|row| row.fields.iter().any(|field| heading(field) == "terminal"));

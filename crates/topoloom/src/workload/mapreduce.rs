@@ -72,7 +72,7 @@ fn build(request: &Request) -> Result<Workload> {
 /// The tasks that a task sends to in the shuffle.
 #[derive(Clone, Copy)]
 enum Partners {
-    /// To so many others.
+    /// To this many others.
     Some(u32),
     /// To each with this probability.
     Likely(f64),

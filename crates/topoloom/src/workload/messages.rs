@@ -1,5 +1,5 @@
 //! `messages:FILE`: messages that are given one by one, a CSV of `source,target,bytes` or `source,target,bytes,after`:
-//! two tasks, a size, and the messages, by their places in the file from 0 on and with blanks between them, that must have
+//! two tasks, a size, and the messages, by their positions in the file from 0 on and with blanks between them, that must have
 //! arrived at the source before it sends this one.
 
 use super::graph::GraphBuilder;

@@ -2,9 +2,9 @@
 //! `registry` knows their names.
 //!
 //! A workload is written once and has two readers: the flow engine and the cycle engine both drive a [`Progress`] over
-//! it, which says what can be sent next. A task is a list of operations. A *send* hands its message to the network and
+//! it, which states what can be sent next. A task is a list of operations. A *send* hands its message to the network and
 //! is done at once; a *receive* waits for its message; a *compute* takes its time. Operations follow one another in
-//! their order; in a workload that is read from a file, each follows what the file says that it requires.
+//! their order; in a workload that is read from a file, each follows what the file states that it requires.
 
 mod account;
 mod allocation;
@@ -291,7 +291,7 @@ impl Workload {
         graph.processors[place as usize]
     }
 
-    /// Seconds of computing, by the places that [`Op::Compute`] names.
+    /// Seconds of computing, by the positions that [`Op::Compute`] names.
     pub fn durations(&self) -> &[f64] {
         &self.durations
     }
@@ -322,7 +322,7 @@ impl Workload {
     }
 
     /// False if the receiver of a message takes it as it is; true if it combines it with what it has, or if the
-    /// application does not say.
+    /// application does not state.
     pub fn reduces(&self, message: u32) -> bool {
         !self.carried.copies.get(message as usize).copied().unwrap_or(false)
     }
@@ -370,7 +370,7 @@ impl Workload {
         self.messages.iter().map(|message| u128::from(message.bytes)).sum()
     }
 
-    /// The places of a task's operations.
+    /// The positions of a task's operations.
     fn range(&self, task: u32) -> std::ops::Range<usize> {
         self.starts[task as usize] as usize..self.starts[task as usize + 1] as usize
     }

@@ -1,5 +1,5 @@
 //! `nbodies`: tasks on a ring. In the paper each task starts a chain of messages that travels clockwise over half the
-//! ring, one message at a time: n·⌊n/2⌋ messages. INRFlow's kernel sends min(i, n - i) blocks to the task i places on, for
+//! ring, one message at a time: n·⌊n/2⌋ messages. INRFlow's kernel sends min(i, n - i) blocks to the task i positions on, for
 //! i = 1, 2, 4, …: `reading=inrflow`.
 
 use super::Workload;
@@ -21,7 +21,7 @@ pub(super) const INFO: AppInfo = AppInfo {
         Key::new(
             "reading",
             Kind::Choice(&["paper", "inrflow"]),
-            "paper (default): chains, up to 4096 tasks, or inrflow: blocks go 1, 2, 4, … places on",
+            "paper (default): chains, up to 4096 tasks, or inrflow: blocks go 1, 2, 4, … positions further on",
         ),
     ],
     argument: None,

@@ -1,8 +1,8 @@
 //! Regular collectives: a rule gives source, target and size of each message, so that no list is needed.
 //!
 //! The members of a group are in a circular order, as one circle, or in rows of one width, each of which is a circle, as
-//! is each column. In each step every member sends to those some places further on in its circle, and then waits for the
-//! messages of that step. Messages are numbered step by step, in each by the places that they go, and
+//! is each column. In each step every member sends to those some positions further on in its circle, and then waits for the
+//! messages of that step. Messages are numbered step by step, in each by the positions that they go, and
 //! then by their source: as in the list that [`Regular::list`] makes.
 //!
 //! Where the data goes in several [parts](Parts), each part goes through all steps by itself, and waits for others at
@@ -18,14 +18,14 @@ use crate::error::Result;
 pub enum Circle {
     /// All of them.
     All,
-    /// Those of a row, so many members that follow each other.
+    /// Those of a row, this many members that follow each other.
     Row(u32),
-    /// Those of a column, of rows of so many.
+    /// Those of a column, of rows of this many.
     Column(u32),
 }
 
 impl Circle {
-    /// The member so many places further on than another, of `n`.
+    /// The member this many positions further on than another, of `n`.
     pub fn on(self, member: usize, shift: usize, n: usize) -> usize {
         match self {
             Self::All => (member + shift) % n,
@@ -37,7 +37,7 @@ impl Circle {
         }
     }
 
-    /// The member so many places before another, of `n`.
+    /// The member this many positions before another, of `n`.
     pub fn back(self, member: usize, shift: usize, n: usize) -> usize {
         let length = match self {
             Self::All => n,
@@ -53,9 +53,9 @@ impl Circle {
 pub struct Stage {
     /// The members that a message stays among.
     pub circle: Circle,
-    /// Every member sends to the members from so many places further on …
+    /// Every member sends to the members from this many positions further on …
     pub first: u32,
-    /// … to so many.
+    /// … to this many.
     pub last: u32,
     /// Bytes of each message.
     pub bytes: u64,
@@ -168,7 +168,7 @@ impl Regular {
         self.stages.iter().all(|stage| stage.circle == Circle::All && same(stage)).then_some(first)
     }
 
-    /// The message that a member sends so many places further on.
+    /// The message that a member sends this many positions further on.
     pub fn message(&self, member: usize, shift: u32, stage: &Stage) -> Message {
         let to = stage.circle.on(member, shift as usize, self.members.len());
         Message { source: self.members[member], target: self.members[to], bytes: stage.bytes }
@@ -182,7 +182,7 @@ impl Regular {
         guard(spec, self.tasks.into(), self.messages())
     }
 
-    /// The same of so many tasks, each of which stands for as many others.
+    /// The same of this many tasks, each of which stands for as many others.
     ///
     /// # Errors
     /// [`Error::TooLarge`](crate::error::Error::TooLarge) if even their messages do not fit into memory.

@@ -20,7 +20,7 @@ const SIZE: u64 = 64 * 1024;
 pub struct Room {
     tasks: u32,
     hosts: Option<Hosts>,
-    /// Bytes a second of a terminal.
+    /// Bytes per second of a terminal.
     rate: f64,
     records: bool,
     calls: bool,
@@ -30,11 +30,11 @@ pub struct Room {
 /// Ethernet.
 pub const DEFAULT_GBPS: f64 = 400.0;
 
-/// The same in bytes a second.
+/// The same in bytes per second.
 const RATE: f64 = DEFAULT_GBPS * 1e9 / 8.0;
 
 impl Room {
-    /// The room of a network, whose terminals send at `rate` bytes a second unless its links have rates of their own.
+    /// The room of a network, whose terminals send at `rate` bytes per second unless its links have rates of their own.
     pub fn of(network: &Network, rate: Option<f64>) -> Self {
         let own = network.injection_gbps().map(|gbps| gbps * 1e9 / 8.0);
         Self {
@@ -46,7 +46,7 @@ impl Room {
         }
     }
 
-    /// The same for so many tasks.
+    /// The same for this many tasks.
     pub fn with_tasks(self, tasks: u32) -> Self {
         Self { tasks, ..self }
     }
@@ -113,7 +113,7 @@ impl<'a> Request<'a> {
         self.room.hosts
     }
 
-    /// Bytes a second of a terminal.
+    /// Bytes per second of a terminal.
     pub fn rate(&self) -> f64 {
         self.room.rate
     }
@@ -204,7 +204,7 @@ impl<'a> Request<'a> {
         Ok((Grid { sides: vec![side; 3] }, note))
     }
 
-    /// The grid that is asked for, of so many dimensions.
+    /// The grid that is asked for, of this many dimensions.
     pub fn grid(&self, dimensions: std::ops::RangeInclusive<usize>) -> Result<Option<Grid>> {
         let Some(sides) = self.sides("grid") else { return Ok(None) };
         if self.has("tasks") {

@@ -13,7 +13,7 @@ use crate::rng::Rng;
 const MESSAGES: Key = Key::new(
     "messages",
     catalogue::Kind::count(1),
-    "messages of a round, between pairs that are drawn (default: one a task)",
+    "messages of a round, between pairs that are drawn (default: one per task)",
 );
 const EACH: Key = Key::new("each", catalogue::Kind::count(1), "instead: messages that every task sends in a round");
 const ROUNDS: Key =
@@ -49,7 +49,7 @@ pub(super) const HR: AppInfo = AppInfo {
         Key::new(
             "share",
             catalogue::Kind::Part,
-            "the probability of a message to go to a hot task for sure (default 0.25)",
+            "the probability that a message is drawn for a hot task (default 0.25)",
         ),
         SEED,
     ],
@@ -66,7 +66,7 @@ fn build_hr(request: &Request) -> Result<Workload> {
 /// The differences between the three applications.
 struct Kind {
     sizes: SizeKind,
-    /// With this probability a message goes to one of so many first tasks.
+    /// With this probability a message goes to one of this many first tasks.
     hot: Option<(f64, u32)>,
 }
 

@@ -1,4 +1,4 @@
-//! Places in buffers: how the VCs of a port share them, and what a packet needs to be sent.
+//! Slots in buffers: how the VCs of a port share them, and what a packet needs to be sent.
 
 use std::fmt::{Display, Formatter};
 use std::str::FromStr;
@@ -12,7 +12,7 @@ use crate::error::{Error, Result, several, unknown};
 /// How the buffer of a port is divided among its VCs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Buffers {
-    /// Each VC has its own places.
+    /// Each VC has its own slots.
     #[default]
     Private,
     /// Each VC has this many slots of its own, or those of the largest packet where that must fit whole; the VCs share
@@ -21,11 +21,11 @@ pub enum Buffers {
 }
 
 impl Buffers {
-    /// The places of each VC's own, and those that a port's VCs share, if there are `buffer` a VC and packets of up to
+    /// The slots of each VC's own, and those that a port's VCs share, if there are `buffer` a VC and packets of up to
     /// `whole` flits must fit whole.
     ///
     /// A VC that is empty must always have room for any packet. Else packets of early classes could take all that is
-    /// shared, and wait, from router to router, for a packet of a later class that waits for one of these places.
+    /// shared, and wait, from router to router, for a packet of a later class that waits for one of these slots.
     pub fn divide(self, buffer: u32, vcs: u32, whole: u32) -> (u32, u32) {
         match self {
             Self::Private => (buffer, 0),
@@ -44,7 +44,7 @@ impl Buffers {
         let Self::Shared(reserve) = self else { return Ok(()) };
         if reserve == 0 {
             return Err(Error::Config(
-                "buffers=shared:0 leaves VCs without a place of their own, and packets could wait for each other \
+                "buffers=shared:0 leaves VCs without a slot of their own, and packets could wait for each other \
                  without end; give each VC at least 1 flit"
                     .to_owned(),
             ));
@@ -67,7 +67,7 @@ pub fn of(options: &RouterOptions) -> Buffers {
     options.text("buffers").parse().expect("the options are checked")
 }
 
-/// Checks that a packet of `size` flits goes through buffers of `buffer` flits if all of it must fit, as `asked` says.
+/// Checks that a packet of `size` flits goes through buffers of `buffer` flits if all of it must fit, as `asked` states.
 ///
 /// # Errors
 /// [`Error::Config`] if it never can.
@@ -110,15 +110,15 @@ impl Display for Buffers {
 /// How buffers are divided among the VCs of a port, and what flow control asks of them.
 #[derive(Debug, Clone, Copy)]
 pub struct BufferPolicy {
-    /// Places of each VC's own: all of them, unless VCs share some.
+    /// Slots of each VC's own: all of them, unless VCs share some.
     pub reserve: u16,
-    /// Places that the VCs of a port share.
+    /// Slots that the VCs of a port share.
     pub pool: u32,
     /// VCs (a bit each) that take a packet only if they are empty or have room for all of it.
     pub whole: u64,
-    /// Virtual cut-through: packets take all their places when they are given a VC, flits take none.
+    /// Virtual cut-through: packets take all their slots when they are given a VC, flits take none.
     pub cut_through: bool,
-    /// Flits of the largest packet where rings keep bubbles, else 0. Every packet then takes as many places as that: of
+    /// Flits of the largest packet where rings keep bubbles, else 0. Every packet then takes as many slots as that: of
     /// packets of other sizes a ring could hold so many that its room is enough for none, though it is for one in all.
     pub bubble: u32,
 }
@@ -132,26 +132,26 @@ impl BufferPolicy {
         Self { reserve: reserve as u16, pool, whole, cut_through, bubble: setup.bubble }
     }
 
-    /// Places that the packet of this head takes under virtual cut-through.
+    /// Slots that the packet of this head takes under virtual cut-through.
     #[inline(always)]
     pub fn places(&self, head: &Flit) -> u32 {
         self.bubble.max(head.size())
     }
 
-    /// Places that must be free for it: where it enters a ring, it leaves room for another.
+    /// Slots that must be free for it: where it enters a ring, it leaves room for another.
     #[inline(always)]
     pub fn wanted(&self, head: &Flit) -> u32 {
         if head.kind & ENTERS == 0 { self.places(head) } else { 2 * self.bubble }
     }
 
-    /// Places among the shared ones that a VC with so many takes.
+    /// Slots among the shared ones that a VC with this many takes.
     #[inline(always)]
     pub fn shared(&self, occupancy: u32) -> u32 {
         occupancy.saturating_sub(self.reserve.into())
     }
 
     /// True if a packet fits into a VC whole. Without virtual cut-through others may take what is shared before the
-    /// packet has come: only the VC's own places count.
+    /// packet has come: only the VC's own slots count.
     #[inline(always)]
     pub fn fits(&self, occupancy: u16, shared: u32, size: u32) -> bool {
         let (before, after) = (u32::from(occupancy), u32::from(occupancy) + size);
@@ -159,7 +159,7 @@ impl BufferPolicy {
         occupancy == 0 || self.shared(after) - self.shared(before) <= free
     }
 
-    /// The same where no places are shared: by a VC's own alone.
+    /// The same where no slots are shared: by a VC's own alone.
     #[inline(always)]
     pub fn fits_own(&self, occupancy: u16, size: u32) -> bool {
         occupancy == 0 || u32::from(occupancy) + size <= self.reserve.into()

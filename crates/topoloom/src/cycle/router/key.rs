@@ -60,7 +60,7 @@ pub enum Unless {
     Is(Value),
     /// This; users see no default, because models differ in it.
     Own(Value),
-    /// What these words say: the model finds it out where it meets other options and a routing.
+    /// What these words state: the model finds it out where it meets other options and a routing.
     Depends(&'static str),
     /// This, always: the model has no such option, for the reason that the words give, but results state what it does.
     Fixed(Value, &'static str),
@@ -145,7 +145,7 @@ impl Key {
     /// Checks that a value is one that the key may have.
     ///
     /// # Errors
-    /// [`Error::Config`] says what is allowed.
+    /// [`Error::Config`] reports what is allowed.
     pub fn check(&self, value: &Value) -> Result<()> {
         let (allowed, shown) = match (self.kind, value) {
             (Kind::Int(least, most), Value::Int(value)) => {

@@ -43,7 +43,7 @@ pub struct RouterInfo {
     pub preset: &'static [(&'static str, Value)],
     /// The same for options of the engine, such as the latency of links.
     pub preset_engine: fn(&mut Config),
-    /// Checks options against each other, each by itself being in its range, and packets of so many flits at most.
+    /// Checks options against each other, each by itself being in its range, and packets of this many flits at most.
     pub check: fn(&RouterOptions, u32) -> Result<()>,
     /// Fills in what depends on other options, and on what network and routing do well with.
     pub fill: fn(&mut RouterOptions, &Wishes),
@@ -51,7 +51,7 @@ pub struct RouterInfo {
     pub interface: fn(&RouterOptions) -> Interface,
     /// The most ports of a router, if the model bounds them.
     pub most_ports: Option<u64>,
-    /// Bytes of a port, of a router of `radix` ports with `stride` places for VCs each: (stride, radix).
+    /// Bytes of a port, of a router of `radix` ports with `stride` slots for VCs each: (stride, radix).
     pub memory: fn(u64, u64) -> u64,
     /// What a run is set up like, in words: (what, value with its unit). The options need not be filled in.
     pub describe: fn(&RouterOptions) -> Vec<(&'static str, String)>,
@@ -105,7 +105,7 @@ pub fn named(name: &str) -> Result<&'static RouterInfo> {
 /// The facts of a router that the engine needs, whatever its model: its ports, as seen by the senders into them.
 #[derive(Debug, Clone, Copy)]
 pub struct Interface {
-    /// Virtual channels a port.
+    /// Virtual channels per port.
     pub vcs: u32,
     /// Flits of a virtual channel's buffer.
     pub buffer: u32,
@@ -191,7 +191,7 @@ pub struct FreshHead {
     pub vc: u32,
     /// Its router (domain numbering).
     pub router: u32,
-    /// Its place in the pool.
+    /// Its position in the pool.
     pub place: u32,
 }
 
@@ -257,7 +257,7 @@ pub trait RouterModel: Send {
         unreachable!("all heads decide when they arrive in this model")
     }
 
-    /// Places taken behind output `port`: flits sent whose credits have not come back; under virtual cut-through also
+    /// Slots taken behind output `port`: flits sent whose credits have not come back; under virtual cut-through also
     /// those still to be sent of packets that have been given a VC.
     fn occupancy(&self, port: u32) -> u32;
 
@@ -287,7 +287,7 @@ pub trait RouterModel: Send {
         self.free_vcs(port, class, size, from) > 0
     }
 
-    /// Places of the buffer behind an output that packets of `class` may wait in: see
+    /// Slots of the buffer behind an output that packets of `class` may wait in: see
     /// [`View::buffer`](crate::routing::View::buffer).
     fn buffer(&self, class: u8) -> u32;
 
@@ -323,10 +323,10 @@ pub trait RouterModel: Send {
     /// The input VC that holds output VC `vc`, if any.
     fn owner(&self, vc: u32) -> Option<u32>;
 
-    /// Places taken behind output VC `vc`: see [`RouterModel::occupancy`].
+    /// Slots taken behind output VC `vc`: see [`RouterModel::occupancy`].
     fn taken(&self, vc: u32) -> u32;
 
-    /// The output VCs of its port, itself among them, that would make room in output VC `vc` if places behind them
+    /// The output VCs of its port, itself among them, that would make room in output VC `vc` if slots behind them
     /// were given back.
     fn takers(&self, vc: u32) -> Vec<u32>;
 }

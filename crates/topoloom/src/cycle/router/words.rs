@@ -1,4 +1,4 @@
-//! Numbers as reports say them.
+//! Numbers as reports state them.
 
 use crate::error::several;
 

@@ -11,7 +11,7 @@ pub(super) struct Load {
     pub channels: Vec<(u32, f64)>,
     /// Seconds of one collective.
     pub alone_s: f64,
-    /// Bytes a second of one of its flows.
+    /// Bytes per second of one of its flows.
     pub flow_rate: f64,
 }
 

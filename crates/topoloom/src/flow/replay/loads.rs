@@ -94,7 +94,7 @@ impl<'a> Loads<'a> {
         self.of_circle(regular, regular.members(), parts.count() as f64, terminals, between)
     }
 
-    /// So many parts of the data, round one circle of members.
+    /// This many parts of the data, round one circle of members.
     fn of_circle(
         &mut self,
         regular: &Regular,

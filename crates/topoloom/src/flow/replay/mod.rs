@@ -30,15 +30,15 @@ pub struct PastJob {
     pub name: String,
     /// When it was submitted, in seconds.
     pub submit_s: f64,
-    /// When it may begin; when it was submitted if that is not said.
+    /// When it may begin; when it was submitted if this is not given.
     pub start_s: Option<f64>,
     /// How long it ran.
     pub elapsed_s: f64,
-    /// How long it was allowed to run; as long as it ran if that is not said.
+    /// How long it was allowed to run; as long as it ran if this is not given.
     pub limit_s: Option<f64>,
     /// Its nodes: hosts, where the network has hosts, else terminals.
     pub nodes: u32,
-    /// What it does, a place among the [`Phase`]s.
+    /// What it does, a position among the [`Phase`]s.
     pub phase: usize,
 }
 
@@ -107,7 +107,7 @@ pub struct ReplayedJob {
 pub struct ReplayedChannel {
     /// The channel.
     pub channel: BusyChannel,
-    /// The places of jobs, with the part of its bytes that each has put there.
+    /// The positions of jobs, with the part of its bytes that each has put there.
     pub jobs: Vec<(u32, f64)>,
     /// How many jobs used it.
     pub users: u32,
@@ -345,7 +345,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// When so many nodes are free at the latest if all jobs end in their limits, and how many more are free then.
+    /// When this many nodes are free at the latest if all jobs end in their limits, and how many more are free then.
     fn reservation(&self, nodes: usize) -> (f64, usize) {
         let end_s = |own: &Running| (own.start_s + self.jobs[own.job].limit_s()).max(self.now_s);
         let mut ends: Vec<(f64, usize)> =

@@ -146,7 +146,7 @@ fn reported(case: &Case, stage: Stage, kinds: &Workload, result: FlowResult) -> 
 }
 
 impl Flows {
-    /// The flows of a member, and what each of them says, in one number.
+    /// The flows of a member, and what each of them states, in one number.
     fn of_member(&self, member: usize, of_flow: impl Fn(usize) -> u64) -> u64 {
         let flows = (0..self.channels).map(|channel| of_flow(channel * self.members + member));
         flows.fold(0, |all, own| mix(all ^ own))
@@ -216,7 +216,7 @@ impl Flows {
     }
 }
 
-/// The least p that divides the length, with which what stands p places further on is the same everywhere, in a circle.
+/// The least p that divides the length, with which what stands p positions further on is the same everywhere, in a circle.
 fn period_of(circle: &[u64]) -> usize {
     // For each prefix, the longest one that it ends with (Knuth, Morris and Pratt, 1977).
     let (mut borders, mut border) = (vec![0; circle.len()], 0);

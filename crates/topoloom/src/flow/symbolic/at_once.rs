@@ -70,7 +70,7 @@ pub(super) fn run(case: &Case, stage: Stage, control: &dyn Control) -> Result<Op
     Ok(Some(flows.reported(case, stage, &rates, (record, now))))
 }
 
-/// The flows of the step, by the places that they go and then by their source.
+/// The flows of the step, by the positions that they go and then by their source.
 struct Flows {
     links: Links,
     /// Seconds of the links of each path; empty if no link takes any.
@@ -137,7 +137,7 @@ impl Flows {
     }
 }
 
-/// Rejects so many flows if they would not fit, by the paths of the first ones.
+/// Rejects this many flows if they would not fit, by the paths of the first ones.
 fn guard_memory(case: &Case, count: usize, links: &Links) -> Result<()> {
     let hops = links.hops().len() as f64 / links.len().max(1) as f64;
     let (need, available) = ((count - links.len()) as f64 * (FLOW_BYTES + HOP_BYTES * hops), available_memory());

@@ -47,15 +47,15 @@ pub(super) fn run(case: &Case, stage: Stage, flows: &Flows, control: &dyn Contro
 struct Lines<'a> {
     flows: &'a Flows,
     members: Vec<u32>,
-    /// The place of each member.
+    /// The position of each member.
     places: Vec<u32>,
     /// Where the circle of each place begins and ends.
     circles: Vec<[u32; 2]>,
     /// The last place up to each one that is simulated, in its circle.
     heads: Vec<usize>,
-    /// Seconds of the links of all places before each one, and of all.
+    /// Seconds of the links of all positions before each one, and of all.
     before_s: Vec<f64>,
-    /// Bytes a second of the flow of each member alone.
+    /// Bytes per second of the flow of each member alone.
     alone: Vec<f64>,
     /// Seconds of a message at a task that passes on, without its links.
     own_s: f64,
@@ -111,12 +111,12 @@ impl<'a> Lines<'a> {
         (end - first) as f64 * self.own_s + self.links_s(first, end)
     }
 
-    /// Seconds of the links of these places.
+    /// Seconds of the links of these positions.
     fn links_s(&self, first: usize, end: usize) -> f64 {
         self.before_s[end] - self.before_s[first]
     }
 
-    /// Seconds that a message takes through so many places before one of a circle, none of which is simulated.
+    /// Seconds that a message takes through this many positions before one of a circle, none of which is simulated.
     fn round_s(&self, place: usize, steps: usize) -> f64 {
         let [first, last] = self.circles[place].map(|bound| bound as usize);
         let length = last - first;
@@ -124,7 +124,7 @@ impl<'a> Lines<'a> {
         steps as f64 * self.own_s + self.sum_from(&self.before_s, from, steps)
     }
 
-    /// The sum over so many places of a circle from one on.
+    /// The sum over this many positions of a circle from one on.
     fn sum_from(&self, sums: &[f64], place: usize, steps: usize) -> f64 {
         let [first, last] = self.circles[place].map(|bound| bound as usize);
         let (rounds, rest) = (steps / (last - first), steps % (last - first));
@@ -162,7 +162,7 @@ struct Task {
 }
 
 impl Task {
-    /// When its message of so many bytes will have left, if it sends one.
+    /// When its message of this many bytes will have left, if it sends one.
     fn ends(&self, bytes: f64) -> Option<f64> {
         self.class.map(|_| self.since + (bytes - self.served) / self.rate)
     }

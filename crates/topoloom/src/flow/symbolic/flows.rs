@@ -38,7 +38,7 @@ impl Flows {
         let (mut delays, mut alone_s) = (Vec::with_capacity(n * channels), Vec::with_capacity(n * channels));
         let mut ends = Vec::with_capacity(n * channels);
         for channel in 0..parts.channels {
-            // By the place of the source among all members.
+            // By the position of the source among all members.
             let places = turned(&(0..n as u32).collect::<Vec<u32>>(), channel, on_host);
             let first = ends.len();
             ends.resize(first + n, [TerminalId(0); 2]);

@@ -6,7 +6,7 @@ use crate::workload::Stage;
 
 /// How far all members are, at the earliest.
 pub(super) struct Ideal {
-    /// Bytes a second that a terminal sends, and receives.
+    /// Bytes per second that a terminal sends, and receives.
     terminal: [f64; 2],
     /// When each member can send next.
     sent: Vec<f64>,
@@ -20,7 +20,7 @@ impl Ideal {
         Self { terminal: case.alone().terminal(), sent: vec![0.0; case.regular.members().len()], bytes: 0.0 }
     }
 
-    /// A step, of whose messages each takes so many seconds alone, by the places that they go and then by their source.
+    /// A step, of whose messages each takes this many seconds alone, by the positions that they go and then by their source.
     pub fn step(&mut self, stage: &Stage, alone_s: &[f64]) {
         let (n, shifts) = (self.sent.len(), stage.shifts());
         let bytes = stage.bytes as f64 * f64::from(shifts);

@@ -76,7 +76,7 @@ struct Steps<'a> {
     capacities: Vec<f64>,
     /// Flows on each channel; none between steps.
     open: Vec<u32>,
-    /// Seconds that each message of the step takes alone, by the places that it goes and then by its source.
+    /// Seconds that each message of the step takes alone, by the positions that it goes and then by its source.
     alone_s: Vec<f64>,
 }
 

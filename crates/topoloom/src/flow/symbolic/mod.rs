@@ -32,7 +32,7 @@ use crate::routing::AnyRouting;
 use crate::watch::Control;
 use crate::workload::{Endpoint, Mapping, Message, Regular, Workload};
 
-/// The times of so many messages are reported one by one.
+/// The times of this many messages are reported one by one.
 const TOLD: u128 = 1 << 22;
 
 /// A regular collective on a network.
@@ -71,7 +71,7 @@ pub fn run(
     })
 }
 
-/// Runs a collective by what its rule says of all messages; none if these have to be simulated one by one.
+/// Runs a collective by what its rule states about all messages; none if these have to be simulated one by one.
 fn by_rule(case: &Case, control: &dyn Control) -> Result<Option<FlowResult>> {
     let each = |costs: &Endpoint| costs.rendezvous.is_some() || costs.window.is_some();
     let alone = case.config.endpoint.as_ref().is_some_and(each);

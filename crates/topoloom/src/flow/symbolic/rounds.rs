@@ -57,11 +57,11 @@ pub(super) fn run(case: &Case, control: &dyn Control) -> Result<Option<FlowResul
     Ok(Some(FlowResult { ideal_s: ideal.end(), ..result }))
 }
 
-/// What the id of a message says.
+/// What the id of a message states.
 struct Rule<'a> {
     case: &'a Case<'a>,
     steps: Vec<&'a Stage>,
-    /// The place of each task among the members.
+    /// The position of each task among the members.
     places: Vec<u32>,
     /// Messages of a step, and those that a member sends and receives in it.
     each: usize,
@@ -79,7 +79,7 @@ impl<'a> Rule<'a> {
         same.then(|| Self { case, steps, places, each: own as usize * members.len(), own })
     }
 
-    /// The step of a message, its stage, and the place of the message in the step.
+    /// The step of a message, its stage, and the position of the message in the step.
     fn step(&self, id: u32) -> (usize, &Stage, usize) {
         let step = id as usize / self.each;
         (step, self.steps[step], id as usize % self.each)

@@ -7,7 +7,7 @@ use crate::topology;
 use crate::watch::NoControl;
 use crate::workload;
 
-/// What both ways say of an application, and the way that was taken.
+/// What both methods report about an application, and the way that was taken.
 fn both(spec: &str, routing: &str, app: &str, mapping: &str, options: &str) -> (FlowResult, FlowResult) {
     let network = topology::build(spec).expect("a spec that works");
     let routing = crate::routing::build(&network, routing).expect("offered");

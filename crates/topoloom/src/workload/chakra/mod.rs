@@ -50,10 +50,14 @@ pub(super) const INFO: AppInfo = AppInfo {
     summary: "Chakra execution traces, a file for each rank",
     keys: &[
         Key::new("file", Kind::File, "the trace of rank 0, such as step.0.et; the others are step.1.et and so on"),
-        Key::new("ranks", Kind::count(2), "all of so many ranks do what this one file says (default: a file each)"),
+        Key::new(
+            "ranks",
+            Kind::count(2),
+            "the number of ranks that all follow this one file (default: one file per rank)",
+        ),
         ALGORITHM,
         DEPENDENCIES,
-        Key::new("tflops", Kind::Above(1e9), "10^12 operations a second, of nodes that say operations and no time"),
+        Key::new("tflops", Kind::Above(1e9), "10^12 operations per second, of nodes that give operations and no time"),
     ],
     argument: None,
     build,
@@ -142,7 +146,7 @@ impl Meeting {
         self.members.binary_search_by_key(&rank, |(own, _)| *own).ok().map(|place| self.members[place].1)
     }
 
-    /// The bytes of the whole vector: traces say what each rank has at the beginning. Of an all-to-all, those of a
+    /// The bytes of the whole vector: traces state what each rank has at the beginning. Of an all-to-all, those of a
     /// block.
     fn vector(&self, ranks: u64) -> u64 {
         match self.what {
@@ -162,7 +166,7 @@ struct Making<'a> {
     tflops: Option<f64>,
     /// Of each rank, the first and the last operation of each node.
     ops: Vec<Vec<[u32; 2]>>,
-    /// The rank and the place of the node of each operation, for messages to users.
+    /// The rank and the position of the node of each operation, for messages to users.
     nodes: Vec<(u32, u32)>,
     meets: Meets,
     groups: BTreeMap<Option<String>, Vec<Meeting>>,
@@ -171,7 +175,7 @@ struct Making<'a> {
     notes: Vec<String>,
 }
 
-/// The place of memory among what computes in a rank.
+/// The position of memory among what computes in a rank.
 const MEMORY: u32 = u32::MAX;
 
 impl<'a> Making<'a> {
@@ -222,7 +226,7 @@ impl<'a> Making<'a> {
             }
         }
         if timeless > 0 {
-            self.notes.push(format!("{timeless} nodes say operations and no time; without tflops they take no time"));
+            self.notes.push(format!("{timeless} nodes give operations and no time; without tflops they take no time"));
         }
         let starts: u64 = self.traces.files.iter().map(|trace| trace.starts).sum();
         let missing: u64 = self.traces.files.iter().map(|trace| trace.missing).sum();

@@ -30,7 +30,7 @@ pub(in crate::workload) const INFO: AppInfo = AppInfo {
     summary: "the calls of NCCL of all ranks, as a table",
     keys: &[
         Key::new("file", Kind::File, "the table, CSV"),
-        Key::new("ranks", Kind::count(2), "so many ranks make all calls of a table without the column rank"),
+        Key::new("ranks", Kind::count(2), "the number of ranks that make all calls of a table without the column rank"),
         ALGORITHM,
     ],
     argument: None,
@@ -188,8 +188,8 @@ impl Columns {
             return Ok(bytes);
         }
         let count: Option<u64> = self.number(row, "count", whole)?;
-        let count = count.ok_or_else(|| (row.line, "it says neither count nor bytes".to_owned()))?;
-        let given = self.text(row, "datatype").ok_or_else(|| (row.line, "it says no datatype".to_owned()))?;
+        let count = count.ok_or_else(|| (row.line, "it gives neither count nor bytes".to_owned()))?;
+        let given = self.text(row, "datatype").ok_or_else(|| (row.line, "it gives no datatype".to_owned()))?;
         let own = heading(given);
         let own = own.strip_prefix("nccl").unwrap_or(&own);
         let named = |names: &[&str]| names.contains(&own);

@@ -10,17 +10,17 @@ use super::{PROCESSOR, SECONDS};
 use crate::inputs;
 use crate::workload::collective::Collective;
 
-/// Bytes of a node at most: what a broken file says is no reason to take all memory.
+/// Bytes of a node at most: what a broken file states is no reason to take all memory.
 const MOST: u64 = 1 << 28;
 
 /// What a node does.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Work {
-    /// Takes so many seconds of its rank's accelerator (0), of its processor (1) or of another unit.
+    /// Takes this many seconds of its rank's accelerator (0), of its processor (1) or of another unit.
     Compute { seconds: f64, unit: u32 },
-    /// Has so many operations to compute, and no time.
+    /// Has this many operations to compute, and no time.
     Operations(f64),
-    /// Takes so many seconds of memory.
+    /// Takes this many seconds of memory.
     Memory(f64),
     /// Sends to a rank, with a tag.
     Send { peer: u64, tag: u64, bytes: u64 },
@@ -49,7 +49,7 @@ pub struct Step {
 pub struct Trace {
     pub path: String,
     pub steps: Vec<Step>,
-    /// The place of each node by its id.
+    /// The position of each node by its id.
     pub places: HashMap<u64, u32>,
     /// Nodes of communication that only start it, on the processor.
     pub starts: u64,

@@ -47,7 +47,7 @@ const NAMES: &[(&str, Algorithm)] = &[
 ];
 
 impl Algorithm {
-    /// The algorithm that is asked for; `auto` becomes one, and `notes` say which.
+    /// The algorithm that is asked for; `auto` becomes one, and `notes` state which.
     pub fn read(request: &Request, what: Collective, group: &Group, size: u64, notes: &mut Vec<String>) -> Self {
         let asked = if what == Collective::SendRecv { "direct" } else { request.choice("algorithm") };
         let name = if asked == "auto" { automatic(request, what, group, size, notes) } else { asked };

@@ -10,13 +10,13 @@ pub struct Machine {
     pub ranks: f64,
     /// Hosts that they are on.
     pub hosts: f64,
-    /// Bytes a second of a rank within its host.
+    /// Bytes per second of a rank within its host.
     pub inside: f64,
     /// The same to other hosts.
     pub outside: f64,
 }
 
-/// A protocol, with what the model says of it: microseconds, and parts of the bandwidth.
+/// A protocol, with what the model states about it: microseconds, and parts of the bandwidth.
 struct Protocol {
     name: &'static str,
     /// What an algorithm takes at least: ring, tree.
@@ -79,10 +79,10 @@ const TREE_SHARE: f64 = 0.9;
 /// A tree in LL128 within one host.
 const TREE_ALONE: f64 = 7.0 / 9.0;
 
-/// From this many bytes a rank on, the latency of a ring over several hosts is that many times as large.
+/// From this many bytes per rank on, the latency of a ring over several hosts is that many times as large.
 const PLATEAU: [f64; 2] = [65_536.0 / 16.0, 1.9];
 
-/// The algorithm for an allreduce of so many bytes, and how it was chosen.
+/// The algorithm for an allreduce of this many bytes, and how it was chosen.
 pub fn choose(machine: &Machine, bytes: u64) -> (&'static str, String) {
     let mut found: Vec<(f64, &str, &str)> = Vec::new();
     for protocol in &PROTOCOLS {

@@ -17,7 +17,7 @@ pub struct Blocks {
     size: u128,
     /// Blocks.
     count: u64,
-    /// Which piece of each block, of so many.
+    /// Which piece of each block, of this many.
     piece: [u64; 2],
 }
 

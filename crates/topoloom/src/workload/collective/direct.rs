@@ -46,7 +46,7 @@ pub fn bruck_reduce_scatter(steps: &mut dyn Steps, members: &[u32], own: &[Vec<S
 /// What member i has for member j.
 pub type Between<'a> = dyn Fn(usize, usize) -> Vec<Span> + 'a;
 
-/// In step s each member sends to the one s places on, and receives before the next step.
+/// In step s each member sends to the one s positions on, and receives before the next step.
 pub fn pairwise(steps: &mut dyn Steps, members: &[u32], between: &Between) {
     let n = members.len();
     for step in 1..n {

@@ -13,7 +13,7 @@ pub struct Folding<'a> {
 }
 
 impl<'a> Folding<'a> {
-    /// For so many ranks.
+    /// For this many ranks.
     pub fn new(ranks: &'a [u32]) -> Self {
         let members = 1 << ranks.len().ilog2();
         Self { ranks, pairs: ranks.len() - members, members }
@@ -29,7 +29,7 @@ impl<'a> Folding<'a> {
         self.ranks[if member < self.pairs { 2 * member + 1 } else { member + self.pairs }]
     }
 
-    /// For each that takes part, what `own` says of it and of the rank that it stands for.
+    /// For each that takes part, what `own` states about it and of the rank that it stands for.
     pub fn joined(&self, own: &[Vec<Span>]) -> Vec<Vec<Span>> {
         let both = |member: usize| {
             if member < self.pairs {

@@ -74,7 +74,7 @@ impl Lanes {
         }
     }
 
-    /// The workload, of so many rounds.
+    /// The workload, of this many rounds.
     ///
     /// # Errors
     /// [`Error::TooLarge`](crate::error::Error::TooLarge).

@@ -1,7 +1,7 @@
 //! Collectives: what ranks do together, by several algorithms each.
 //!
 //! An algorithm is a list of [steps](Steps), in each of which every rank sends what it has to send and waits for what
-//! it is sent. A message says which [spans](Span) of the collective's buffer it carries, and whether the receiver
+//! it is sent. A message states which [spans](Span) of the collective's buffer it carries, and whether the receiver
 //! combines them with its own: so that each algorithm can be checked against what its collective means, by carrying
 //! contributions through it.
 //!
@@ -67,7 +67,7 @@ pub const CHANNELS: Key = Key::new(
 pub const CHUNK: Key = Key::new(
     "chunk",
     Kind::Bytes,
-    "the data goes in pieces of at most so many bytes, which follow one another as in a pipeline (default: in one)",
+    "the largest piece, in bytes, into which the data is cut; pieces follow one another as in a pipeline (default: one piece)",
 );
 pub const ITERATIONS: Key = Key::new("iterations", Kind::count(1), "how often (default 1)");
 pub const ROOT: Key =
@@ -132,7 +132,7 @@ pub(super) const ALL_TO_ALL_V: AppInfo = AppInfo {
         Key::new(
             "algorithm",
             Kind::Choice(&["direct", "pairwise"]),
-            "direct: all at once (default), or pairwise: in step s to the task s places on",
+            "direct: all at once (default), or pairwise: in step s to the task s positions further on",
         ),
         GROUP,
         ITERATIONS,
@@ -167,7 +167,7 @@ pub(super) const BARRIER: AppInfo = AppInfo {
         Key::new(
             "algorithm",
             Kind::Choice(&["dissemination", "tree"]),
-            "dissemination: in step k to the rank 2^k places on (default), or tree: up and down a binomial tree",
+            "dissemination: in step k to the rank 2^k positions further on (default), or tree: up and down a binomial tree",
         ),
         GROUP,
         ITERATIONS,
@@ -178,7 +178,7 @@ pub(super) const BARRIER: AppInfo = AppInfo {
 
 /// A regular collective of more messages is kept as its rule alone.
 const LISTED: u128 = 1 << 16;
-/// Blocks of so many bytes and more may be rounded up to a byte.
+/// Blocks of this many bytes and more may be rounded up to a byte.
 const PADDED: u64 = 1024;
 
 /// How a collective is done.

@@ -34,7 +34,7 @@ pub fn chain_up(steps: &mut dyn Steps, members: &[u32], spans: &[Span]) {
     }
 }
 
-/// The blocks of so many members in an allreduce: each ends the first half with the block behind its own, as that is its own
+/// The blocks of this many members in an allreduce: each ends the first half with the block behind its own, as that is its own
 /// which it sends first.
 pub fn shifted(blocks: &Blocks, members: usize) -> Vec<Vec<Span>> {
     let n = members as u64;

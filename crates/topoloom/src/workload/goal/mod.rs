@@ -41,7 +41,7 @@ pub(super) const INFO: AppInfo = AppInfo {
         Key::new(
             "ranks-per-terminal",
             Kind::count(1),
-            "ranks that share a terminal, so many that follow each other; messages between them take no time (default 1)",
+            "the number of consecutive ranks that share a terminal; messages between them take no time (default 1)",
         ),
     ],
     argument: None,
@@ -160,7 +160,7 @@ enum What {
         tag: u32,
         bytes: u64,
     },
-    /// From any rank, or with any tag, where that is not said.
+    /// From any rank, or with any tag, where this is not given.
     Receive {
         peer: Option<u32>,
         tag: Option<u32>,
@@ -403,7 +403,7 @@ impl Reader {
                 (None, _) => unreachable!("what is left of sends and receives was rejected"),
             };
         }
-        // A receive on one terminal begins as it says, and ends once the other rank has sent.
+        // A receive on one terminal begins as it states, and ends once the other rank has sent.
         let mut end_of = HashMap::new();
         for (receive, op) in (0u32..).zip(ops) {
             if let Some(Role::Local(Some(send))) = op {

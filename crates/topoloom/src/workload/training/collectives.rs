@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::workload::builder::guard;
 use crate::workload::collective::{Collective, Plan, Steps, Transfer};
 
-/// A message between two places of a group: from, to, bytes.
+/// A message between two positions of a group: from, to, bytes.
 pub type Hop = (u32, u32, u64);
 
 /// The messages of a collective.

@@ -55,11 +55,11 @@ pub(super) const INFO: AppInfo = AppInfo {
         ),
         Key::new("global-batch", Kind::count(1), "sequences of the step, instead of microbatches"),
         Key::new("batch", Kind::count(1), "sequences of a microbatch (default 1)"),
-        Key::new("layers", Kind::count(1), "layers of all stages together (default: one a chunk)"),
+        Key::new("layers", Kind::count(1), "layers of all stages together (default: one per chunk)"),
         Key::new("sequence", Kind::count(1), "tokens of a sequence (default 2048)"),
         Key::new("hidden", Kind::count(1), "numbers of a token (default 4096)"),
         Key::new("vocabulary", Kind::count(0), "words, of embeddings (default 0: none)"),
-        Key::new("experts", Kind::Int(1, 1 << 16), "experts of a layer (default: as expert says)"),
+        Key::new("experts", Kind::Int(1, 1 << 16), "experts of a layer (default: as many as expert)"),
         Key::new("top", Kind::count(1), "experts of a token (default 2)"),
         Key::new("imbalance", Kind::Real(1.0, 1e9), "load of the busiest rank with experts, over the mean (default 1)"),
         Key::new(
@@ -67,7 +67,7 @@ pub(super) const INFO: AppInfo = AppInfo {
             Kind::Choice(&["none", "selective", "full"]),
             "what a pass back computes again (default none)",
         ),
-        Key::new("bucket", Kind::Bytes, "gradients go in whole layers of at least so many bytes (default 25MiB)"),
+        Key::new("bucket", Kind::Bytes, "the smallest message of gradients in bytes, in whole layers (default 25MiB)"),
         Key::new("overlap", Kind::Flag, "gradients and weights move while ranks compute (default true)"),
         Key::new(
             "algorithm",
@@ -84,12 +84,12 @@ pub(super) const INFO: AppInfo = AppInfo {
         Key::new(
             "peak",
             Kind::Above(1e9),
-            "10^12 operations a second of a rank at most (default 989: an H100 in BF16)",
+            "10^12 operations per second of a rank at most (default 989: an H100 in BF16)",
         ),
         Key::new(
             "tflops",
             Kind::Above(1e9),
-            "10^12 operations a second of a rank that computes (default 60 % of peak)",
+            "10^12 operations per second of a rank that computes (default 60 % of peak)",
         ),
     ],
     argument: None,

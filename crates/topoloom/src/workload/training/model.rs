@@ -106,7 +106,7 @@ impl Model {
     }
 }
 
-/// A model that exists, and how it is trained unless users say otherwise.
+/// A model that exists, and how it is trained unless users state otherwise.
 #[derive(Debug)]
 pub struct Preset {
     /// The name that users type.
@@ -164,7 +164,7 @@ pub const PRESETS: &[Preset] = &[
     },
     Preset {
         name: "mixtral-8x22b",
-        source: "config.json of Mixtral-8x22B-v0.1, Mistral AI, 2024; sequences of 4,096 tokens, 4 million tokens a step and \
+        source: "config.json of Mixtral-8x22B-v0.1, Mistral AI, 2024; sequences of 4,096 tokens, 4 million tokens per step and \
                  the parallelism are assumptions",
         model: Model {
             layers: 56,

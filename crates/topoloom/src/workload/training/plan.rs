@@ -47,7 +47,7 @@ pub struct Plan {
     pub algorithm: &'static str,
     pub pipelined: bool,
     pub step_latency_s: f64,
-    /// 10^12 operations a second while a rank computes.
+    /// 10^12 operations per second while a rank computes.
     pub tflops: f64,
     /// The same at most.
     pub peak_tflops: f64,
@@ -198,7 +198,7 @@ impl Plan {
         self.pipeline * self.interleave
     }
 
-    /// The rank with these places in tensor, context, data and pipeline.
+    /// The rank with these positions in tensor, context, data and pipeline.
     pub fn rank(&self, places: [u32; 4]) -> u32 {
         let sizes = [self.tensor, self.context, self.data, self.pipeline];
         self.order.iter().rev().fold(0, |rank, &which| rank * sizes[which] + places[which])
@@ -223,7 +223,7 @@ impl Plan {
         f64::from(self.batch) * self.model.sequence as f64 / f64::from(self.context)
     }
 
-    /// Bytes of so many numbers of each token of a rank.
+    /// Bytes of this many numbers of each token of a rank.
     fn of_tokens(&self, numbers: u64) -> u64 {
         (self.tokens() * numbers as f64 * f64::from(self.bytes)) as u64
     }
@@ -249,7 +249,7 @@ impl Plan {
         self.activation_bytes() as f64 * f64::from(self.model.top) / f64::from(self.expert) / f64::from(self.tensor)
     }
 
-    /// Bytes of a rank's part of the weights of a layer, with so many embeddings: those that all data ranks have, and experts'.
+    /// Bytes of a rank's part of the weights of a layer, with this many embeddings: those that all data ranks have, and experts'.
     pub fn weight_bytes(&self, layer: u32, embeddings: u64) -> [u64; 2] {
         let common = self.model.common(layer) + embeddings * self.model.embeddings();
         let experts = self.model.of_experts(layer) / u64::from(self.expert);
@@ -350,7 +350,7 @@ fn own_model(request: &Request) -> Result<Model> {
     Ok(Model { vocabulary: number("vocabulary", 0).into(), ..model })
 }
 
-/// How many ranks share what, as users say, else as fits those that there are.
+/// How many ranks share what, as users set it, else as fits their number.
 fn degrees(request: &Request, preset: Option<&Preset>, model: &Model) -> Result<Degrees> {
     let (given, context) = (|key: &str| request.count(key), request.count("context").unwrap_or(1));
     let room = request.terminals();

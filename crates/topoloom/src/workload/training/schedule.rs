@@ -11,7 +11,7 @@ pub struct Pass {
     pub microbatch: u32,
 }
 
-/// The passes of a stage, one forward, one backward (1F1B): so many forward first that later stages have something to do,
+/// The passes of a stage, one forward, one backward (1F1B): enough forward first that later stages have something to do,
 /// then one of each in turn, and what is left backward. With several chunks a stage, it goes through each of them with as
 /// many microbatches as there are stages, in turn (interleaved, Narayanan et al., 2021); microbatches must come in whole
 /// numbers of stages then.
@@ -33,7 +33,7 @@ pub fn order(stage: u32, stages: u32, chunks: u32, microbatches: u32) -> Vec<Pas
         .collect()
 }
 
-/// The layers of one of so many chunks that follow one another; those in the middle have one more where they are not equal, as
+/// The layers of one of this many chunks that follow one another; those in the middle have one more where they are not equal, as
 /// the ends have the embeddings.
 pub fn layers_of(chunk: u32, chunks: u32, layers: u32) -> std::ops::Range<u32> {
     let (each, more) = (layers / chunks, layers % chunks);

@@ -367,7 +367,7 @@ impl<'a> Making<'a> {
         Ok(())
     }
 
-    /// A collective on a vector of so many bytes, in all groups of the stage.
+    /// A collective on a vector of this many bytes, in all groups of the stage.
     fn collective(
         &mut self,
         stream: Stream,
@@ -487,7 +487,7 @@ impl<'a> Making<'a> {
         op
     }
 
-    /// All ranks of the stage compute for as long as the plan says for the place of each among those that share
+    /// All ranks of the stage compute for as long as the plan states for the position of each among those that share
     /// experts.
     fn compute(&mut self, seconds: impl Fn(&Plan, u32) -> f64) {
         let plan = self.plan;

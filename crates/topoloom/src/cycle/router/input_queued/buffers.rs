@@ -51,7 +51,7 @@ impl InputVc {
 /// A virtual channel at an output.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OutputVc {
-    /// Places taken behind it: flits sent whose credits have not come back, or, under virtual cut-through, whole
+    /// Slots taken behind it: flits sent whose credits have not come back, or, under virtual cut-through, whole
     /// packets from the moment at which they are given the VC.
     pub(super) occupancy: u16,
     /// Round-robin pointer over the router's input VCs.
@@ -88,7 +88,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         self.pool.get(self.inputs[index].front)
     }
 
-    /// The place of a class's queue at output `port` (domain numbering).
+    /// The position of a class's queue at output `port` (domain numbering).
     #[inline(always)]
     pub(super) fn queue_index(port: u32, class: u8) -> usize {
         ((port << LOG) + u32::from(class).min((1 << LOG) - 1)) as usize
@@ -106,7 +106,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         self.move_queue(first_port + u32::from(out), class, size as i32);
     }
 
-    /// So many flits of a class join the queue of output `port` (domain numbering), or leave it.
+    /// This many flits of a class join the queue of output `port` (domain numbering), or leave it.
     #[inline(always)]
     pub(super) fn move_queue(&mut self, port: u32, class: u8, flits: i32) {
         self.queued[port as usize].all += flits;
@@ -237,14 +237,14 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         if self.whole() & free == 0 || self.all_fit(port, size) { free } else { self.with_room(port, free, size) }
     }
 
-    /// True if a packet of `size` flits fits whole into any VC of output `port` (domain numbering), as so few places are taken
+    /// True if a packet of `size` flits fits whole into any VC of output `port` (domain numbering), as so few slots are taken
     /// of all of them together. Not all of which this is true are found.
     #[inline(always)]
     pub(super) fn all_fit(&self, port: usize, size: u32) -> bool {
         // The port may be one that a routing asks for.
         match KIND {
             ADAPTIVE => self.queued.checked(port).sent + size <= self.policy.reserve.into(),
-            // Whatever the VCs hold, the places that they share suffice.
+            // Whatever the VCs hold, the slots that they share suffice.
             GENERAL => self.policy.cut_through && *self.shared.checked(port) + size <= self.policy.pool,
             _ => false,
         }
@@ -290,7 +290,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         false
     }
 
-    /// A credit has come back for output VC `vc`: with its last one a packet gives back the places beyond its flits.
+    /// A credit has come back for output VC `vc`: with its last one a packet gives back the slots beyond its flits.
     pub(super) fn give_padding_back(&mut self, vc: u32) {
         let sent = &mut self.padded[vc as usize];
         let oldest = sent.front_mut().expect("a packet has been sent");

@@ -5,7 +5,7 @@ use crate::cycle::table::{Part, Table, TableMaker};
 /// An empty place in a table of round-robin keys.
 const UNSET: u64 = u64::MAX;
 
-/// Round-robin choices in the making: the best (key, request) for each place. Places are noted only for those who ask
+/// Round-robin choices in the making: the best (key, request) for each place. Positions are noted only for those who ask
 /// for the winners by place; most ask the requests, at hand anyway, whether they have won.
 #[derive(Debug)]
 pub(super) struct Choices {
@@ -68,12 +68,12 @@ impl Choices {
         self.best[place as usize] = UNSET;
     }
 
-    /// Forgets which places are noted; their winners stay.
+    /// Forgets which positions are noted; their winners stay.
     pub(super) fn forget(&mut self) {
         self.len = 0;
     }
 
-    /// Puts the first `len` places noted in order.
+    /// Puts the first `len` positions noted in order.
     pub(super) fn sort(&mut self, len: usize) {
         self.touched.sort(len);
     }

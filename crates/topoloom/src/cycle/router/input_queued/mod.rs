@@ -154,7 +154,7 @@ pub struct InputQueuedRouters<const LOG: u32, const KIND: u8> {
     inputs: Table<InputVc>,
     outputs: Table<OutputVc>,
     ports: Table<PortArbiters>,
-    /// By output: places taken of those that the VCs behind it share. Of the general router alone.
+    /// By output: slots taken of those that the VCs behind it share. Of the general router alone.
     shared: Table<u32>,
     /// The lists of requests: an input VC is in one of them at most, and once.
     vc_requests: Table<VcRequest>,
@@ -199,14 +199,14 @@ pub struct InputQueuedRouters<const LOG: u32, const KIND: u8> {
     wanted: Table<u16>,
     /// Where heads decide again, the state in which they decided, by their places in the pool.
     before: Vec<PacketState>,
-    /// Where packets take more places than they have flits: of those behind each output VC, the flits whose credits have
-    /// not come back, and the places beyond.
+    /// Where packets take more slots than they have flits: of those behind each output VC, the flits whose credits have
+    /// not come back, and the slots beyond.
     padded: Vec<VecDeque<(u16, u16)>>,
-    /// Heads decide again in so many first routers of their paths; 0 if nowhere.
+    /// Heads decide again in this many first routers of their paths; 0 if nowhere.
     revocable: u16,
     /// They decide when they come to the front of their VC.
     at_front: bool,
-    /// So many of them decide in this cycle that of those that arrive many will wait, too.
+    /// This many of them decide in this cycle that of those that arrive many will wait, too.
     many_wait: bool,
     /// Where heads decide again, what waits for and behind each output.
     queued: Table<PortQueue>,
@@ -234,7 +234,7 @@ pub struct InputQueuedRouters<const LOG: u32, const KIND: u8> {
     delays_of: [Delay; 4],
     /// Heads that are not ready yet, by the cycle in which they are.
     unready: Wheel<Unready>,
-    /// Places of the largest packet.
+    /// Slots of the largest packet.
     largest: u32,
     grants: u64,
     /// As they were when the last cycle began.
@@ -307,7 +307,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         if self.cut_through() { u32::MAX } else { self.policy.reserve.into() }
     }
 
-    /// The place of a VC among those of its port.
+    /// The position of a VC among those of its port.
     #[inline(always)]
     fn vc(index: u16) -> u32 {
         u32::from(index) & ((1 << LOG) - 1)
@@ -670,7 +670,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
         if !self.decides_again() {
             return self.occupancy(port);
         }
-        assert!(self.by_class, "a routing that looks at queues by class says that it compares_classes");
+        assert!(self.by_class, "a routing that reads queues by class declares compares_classes");
         *self.queues.checked(Self::queue_index(port, class)) as u32
     }
 

@@ -34,7 +34,7 @@ const IQ: RouterInfo = RouterInfo {
 /// 96 Gb/s.
 ///
 /// A cycle is a flit, 8/3 ns; 100 ns are 37.5 cycles and 20 ns are 7.5, rounded up to 38 and 8. A router of one step a
-/// cycle takes `routing_delay` + 2 cycles, a link of latency L takes L + 1. Buffers hold two packets a VC, more than a
+/// cycle takes `routing_delay` + 2 cycles, a link of latency L takes L + 1. Buffers hold two packets per VC, more than a
 /// link's round trip.
 pub static VCT: RouterInfo = RouterInfo {
     name: "vct",
@@ -71,7 +71,7 @@ const KEYS: &[Key] = &[
         unless: Unless::Depends(
             "what the routing needs, twice that where its paths are of several kinds, and 4 at least",
         ),
-        doc: "virtual channels a port",
+        doc: "virtual channels per port",
     },
     Key {
         name: "buffer",

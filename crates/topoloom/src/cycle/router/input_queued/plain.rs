@@ -179,7 +179,7 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
         (u32::from(vc) >> LOG) as u16
     }
 
-    /// The place of a VC among those of its port.
+    /// The position of a VC among those of its port.
     #[inline(always)]
     fn place(vc: u16) -> u32 {
         u32::from(vc) & ((1 << LOG) - 1)
@@ -228,7 +228,7 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
         with_room(&mut self.outputs, &mut self.again.wanted, (port as usize) << LOG, free, size, policy.whole, fits)
     }
 
-    /// The places that must be free for the packet of the request at `place`.
+    /// The slots that must be free for the packet of the request at `place`.
     #[inline(always)]
     fn size_of(&self, place: usize) -> u32 {
         let VcRequest { input, commitment, .. } = self.vc_requests[place];

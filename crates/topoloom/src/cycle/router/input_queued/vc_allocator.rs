@@ -163,7 +163,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         (free.rotate_right(from).trailing_zeros() + from) % u64::BITS
     }
 
-    /// The places that must be free for the packet at the front of the input VC that asks.
+    /// The slots that must be free for the packet at the front of the input VC that asks.
     #[inline(always)]
     pub(super) fn size_of(&self, vc_base: usize, request: VcRequest) -> u32 {
         let vc = vc_base + request.input as usize;
@@ -173,7 +173,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         self.policy.wanted(self.front(vc))
     }
 
-    /// True if packets that are given VCs of one output in one step may take the shared places from each other.
+    /// True if packets that are given VCs of one output in one step may take the shared slots from each other.
     #[inline(always)]
     pub(super) fn crowded(&self) -> bool {
         self.cut_through() && self.policy.pool > 0
@@ -226,7 +226,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             let pointer = self.outputs[vc_base + output as usize].pointer;
             let (rank, key) = (self.rank(vc_base, request.input), u32::from(request.input.wrapping_sub(pointer)));
             if self.crowded() {
-                // Winners may come too late only if the shared places do not suffice for all, and one that enters a ring.
+                // Winners may come too late only if the shared slots do not suffice for all, and one that enters a ring.
                 tight |= self.shared[port] + (self.vcs + 1) * self.largest > self.policy.pool;
                 self.by_vc.offer_noted(output, rank, key, place);
             } else {
@@ -400,7 +400,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         self.ask_switch(router, input, output);
     }
 
-    /// Under virtual cut-through, a packet takes all its places when it is given a VC.
+    /// Under virtual cut-through, a packet takes all its slots when it is given a VC.
     fn take_places(&mut self, vc_base: usize, input: u16, output: u16) {
         let head = self.front(vc_base + input as usize);
         let (size, places) = (head.size(), self.policy.places(head));

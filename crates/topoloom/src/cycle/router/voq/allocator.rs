@@ -98,7 +98,7 @@ impl Voq {
         }
     }
 
-    /// The packet that `output` granted to `input` goes through: its places behind the output are taken.
+    /// The packet that `output` granted to `input` goes through: its slots behind the output are taken.
     #[inline]
     pub(super) fn connect(&mut self, card: usize, input: u32, output: u32, now: u32) {
         let lane = self.grants[output as usize];

@@ -53,7 +53,7 @@ struct PortState {
     /// Output: inputs with a queue whose head may be sent, and with one whose head waits for room, a bit each.
     asking: u64,
     waiting: u64,
-    /// Output: places taken of those that the VCs behind it share.
+    /// Output: slots taken of those that the VCs behind it share.
     shared: u32,
 }
 
@@ -81,7 +81,7 @@ pub struct Voq {
     queues: Table<Queue>,
     /// The buffer of each input VC.
     buffers: Table<Buffer>,
-    /// Places taken behind each output VC, and the least size of the packets that wait for room there (0: none does).
+    /// Slots taken behind each output VC, and the least size of the packets that wait for room there (0: none does).
     taken: Table<u16>,
     least: Table<u16>,
     packets: Pool<PacketEntry>,
@@ -111,7 +111,7 @@ pub struct Voq {
 }
 
 impl Voq {
-    /// The place of an output VC, or input VC, among those of its port.
+    /// The position of an output VC, or input VC, among those of its port.
     #[inline(always)]
     fn lane(&self, vc: u32) -> u32 {
         vc & ((1 << self.log) - 1)

@@ -31,8 +31,8 @@ const KEYS: &[Key] = &[
     Key {
         name: "vcs",
         kind: Kind::Int(1, MAX_VCS as u64),
-        unless: Unless::Follows("tcs, tc-vcs and adaptive-tcs say how many there are"),
-        doc: "virtual channels a port",
+        unless: Unless::Follows("tcs, tc-vcs and adaptive-tcs set their number"),
+        doc: "virtual channels per port",
     },
     Key {
         name: "buffer",
@@ -132,7 +132,7 @@ pub enum TcUse {
 /// The options of a card, read.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Virtual channels a port.
+    /// Virtual channels per port.
     pub vcs: u32,
     /// Traffic classes.
     pub tcs: u32,
