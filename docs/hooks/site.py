@@ -1,6 +1,5 @@
 """What the site adds to the pages of this folder: pages of the repository's root, a notebook, a generated reference."""
 
-import datetime
 import importlib
 import json
 import re
@@ -83,7 +82,7 @@ def cite() -> str:
         author=" and ".join(f"{{{author['name']}}}" for author in citation["authors"]),
         title=citation["title"],
         version=citation["version"],
-        year=datetime.date.today().year,
+        year=str(citation["date-released"])[:4],
     )
     return CITE.format(bibtex=bibtex, citation=text)
 
@@ -212,6 +211,7 @@ PACKAGES = {
 
 FAMILIES = (
     "Every family of [names](../names.md) is a callable as well: `topoloom.FleX(6, 6, 3, p=10)`. "
+    "Errors are `topoloom.TopoloomError`, a `ValueError` with one sentence. "
     "The engine has [pages of its own](rust.md)."
 )
 

@@ -112,7 +112,7 @@ def _print_throughput(traffic: str, results: Sequence[Result]) -> None:
     columns = [[row for row in result["throughput"] if row["traffic"] == traffic] for result in results]
     print(
         f"\nthroughput under {traffic}, by channel load: minimal and Valiant's paths in the best shares; "
-        "flits/cycle/terminal\nmedian and least of the trials, 0 where it falls apart; the median in parts of the "
+        "flits/cycle/terminal\nmedian and least of the trials, 0 where it is disconnected; the median in parts of the "
         "intact network's"
     )
     rows = [[f"{row[0]['fraction']:g}", *(_left(own) for own in row)] for row in zip(*columns, strict=True)]

@@ -84,7 +84,7 @@ BROKEN_PARTS = (0.01, 0.05)
 
 TOO_SLOW = "misses min-throughput"
 
-BEATEN = "another network is as good in all that counts and better in one"
+BEATEN = "another network is as good in every criterion and better in one"
 BEATEN_AT_BEST = f"{BEATEN}, even if all of the bounds are met"
 BEATEN_AS_ESTIMATED = f"{BEATEN}, if it carries what its bounds estimate; it was not among those simulated"
 
@@ -360,7 +360,7 @@ class Funnel:
         """Drop what failures leave in pieces, and estimate by bounds what is left of the throughput of the others."""
         draws, name = self._draws, self._broken_under
         kept = [own for own in entrants if all(_in_one_piece(own.spec, draw) for draw in draws)]
-        why = f"falls apart, or has no routing left, when {self._question.survive} fail"
+        why = f"is disconnected, or has no routing left, when {self._question.survive} fail"
         self._dropped[BOUNDS][why] += len(entrants) - len(kept)
         if entrants and not kept:
             raise TopoloomError(f"no network is left: {why}")
@@ -619,7 +619,7 @@ class Funnel:
         return {factor: with_optics(prices, factor) for factor in OPTICS} if price_list(prices).cables else {}
 
     def _broken(self, entrants: Sequence[Entrant], survive: str, rung: int) -> list[Entrant]:
-        """Measure the least share of throughput that several draws of failures leave; drop what falls apart."""
+        """Measure the least share of throughput that several draws of failures leave; drop networks that are disconnected."""
         window = self._windows[rung]
         traffic = self._broken_under
         draws = [None, *self._draws]
@@ -629,7 +629,7 @@ class Funnel:
         for own in entrants:
             whole, *left = (known.get(asked[own.spec, draw].key) for draw in draws)
             if whole is None or any(one is None for one in left):
-                self._dropped[SHORT][f"falls apart, or has no routing left, when {survive} fail"] += 1
+                self._dropped[SHORT][f"is disconnected, or has no routing left, when {survive} fail"] += 1
                 continue
             least = min(0.0 if one is None or one["deadlocked"] else one["accepted"] for one in left)
             part = least / whole["accepted"] if whole["accepted"] else 0.0

@@ -18,7 +18,7 @@ OFF = 0.1
 """How far an estimate may be off that rests on channel loads, as a part of it."""
 
 COALESCED = ((30_000, 0.05), (3000, 0.01))
-"""With more tasks than the first number, completions within the second, a part of a message's time, are handled together."""
+"""With more tasks than the first number, completions within the second, a part of their time, are handled together."""
 
 COALESCED_OFF = 0.1
 """… and a makespan may be off by this part of it."""

@@ -278,7 +278,7 @@ def read_question(path: str | Path) -> dict[str, Any]:
         path: The file.
 
     Raises:
-        TopoloomError: A file that cannot be read, or a key that is written in both ways.
+        TopoloomError: A file that cannot be read, or a key that is written twice, with - and with _.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -207,7 +207,7 @@ def _holds(floor: dict[str, Any]) -> str:
     noun = "router" if routers == {1} else "routers"
     alone = f", {nodes:,} for terminals alone" if nodes else ""
     size = f"{floor['width_m']:g} x {floor['depth_m']:g} m"
-    return f"the floor from above, in metres; a place is {size}\n{holds} {noun} a cabinet{alone}"
+    return f"the floor from above, in metres; a cabinet is {size}\n{holds} {noun} per cabinet{alone}"
 
 
 def _aisle(axes: Axes, aisle: dict[str, Any], left: float, right: float) -> None:
