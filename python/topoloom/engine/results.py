@@ -1618,7 +1618,7 @@ class Resilience(Record):
 
 class RouteLengths(Record):
     """
-    Lengths of ways in links between routers. The names are the keys of the JSON.
+    Lengths of paths in links between routers. The names are the keys of the JSON.
 
     Attributes:
         average_hops: The mean, over ordered pairs of distinct terminals.

@@ -310,14 +310,14 @@ class Network:
         draw_networks([self.core], path, force=force)
 
     def route_lengths(self, routing: str = "minimal", *, seed: int = 1) -> RouteLengths:
-        """Return how many links between routers the ways of `routing` have, over ordered pairs of distinct terminals.
+        """Return the lengths of paths of `routing`, in links between routers, over ordered pairs of distinct terminals.
 
         The keys are ``average_hops``, ``longest`` and ``histogram``, the pairs by length from 0 on. Of a routing that
-        draws its ways one is drawn for each pair.
+        draws its paths, one is drawn for each pair.
 
         Args:
             routing: A routing, or a role.
-            seed: The seed of ways that are drawn.
+            seed: The seed of paths that are drawn.
 
         Raises:
             TopoloomError: A routing that is not offered, a network that is too large, or a seed out of its range.
@@ -502,7 +502,7 @@ class Network:
             destinations: What the columns stand for.
 
         Raises:
-            TopoloomError: A wrong shape, a hole, a port or layer that does not exist, ways that go round in a circle.
+            TopoloomError: A wrong shape, a hole, a port or layer that does not exist, paths with a cycle.
 
         >>> ring = Network("torus:3")
         >>> name = ring.routing_from_tables([[-1, 1, 2], [2, -1, 1], [1, 2, -1]], destinations="routers")

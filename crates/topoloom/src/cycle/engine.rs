@@ -270,7 +270,7 @@ fn shortest_crossings(network: &Network, setup: &Setup) -> Vec<u32> {
     shortest
 }
 
-/// The first open place from `place` on; the ways to it are made shorter.
+/// The first open place from `place` on; the paths to it are shortened.
 fn first_open(open: &mut [usize], mut place: usize) -> usize {
     while open[place] != place {
         open[place] = open[open[place]];

@@ -1,6 +1,6 @@
 //! Graphs of which every router sees the same, and how far and how evenly their packets go.
 
-/// The peers of every router, in the order of the ways out: way i of every router is the image of way i of router 0.
+/// The peers of every router, in the order of outputs: output i of every router is the image of output i of router 0.
 #[derive(Debug, Clone)]
 pub struct Table {
     ways: usize,
@@ -10,7 +10,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table to fill, of this many ways out of each router.
+    /// A table to fill, of this many outputs of each router.
     pub fn new(routers: u32, ways: usize) -> Self {
         Self { ways, peers: vec![0; routers as usize * ways], filled: vec![u32::MAX; ways] }
     }
@@ -129,7 +129,7 @@ impl Scorer {
 }
 
 /// The least hops to `left` routers more, `found` of the others being `level` away from the source: levels grow by all
-/// ways but the one back.
+/// outputs but the one back.
 fn least_hops(mut left: u64, found: u64, mut level: u64, ways: u64) -> u64 {
     let (mut size, mut hops) = (found, 0);
     while left > 0 && size > 0 {
@@ -162,7 +162,7 @@ pub fn torus_distance(routers: u32, degree: u32) -> f64 {
     hops as f64 / f64::from(routers - 1)
 }
 
-/// The points this many steps from the origin of a lattice with two ways a dimension, and of two points more if the degree
+/// The points this many steps from the origin of a lattice with two directions per dimension, and of two points more if the degree
 /// is odd.
 fn sphere(degree: u32, level: usize) -> u64 {
     let mut sizes = vec![0u64; level + 1];

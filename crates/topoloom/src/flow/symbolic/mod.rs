@@ -1,6 +1,6 @@
 //! Regular collectives without a list of their messages.
 //!
-//! Four ways, each with the result of the list to within rounding; where none holds, each message is simulated by itself,
+//! Four methods, each with the result of the list to within rounding; where none holds, each message is simulated by itself,
 //! and made when it can be [sent](rounds):
 //!
 //! - Round a ring, tasks whose flows are [alike](alike) share one entry for the whole run.
