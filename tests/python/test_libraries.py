@@ -7,6 +7,8 @@ import subprocess
 import sys
 import tomllib
 
+from packaging.requirements import Requirement
+
 from harness.paths import ROOT
 from topoloom.libraries import EXTRAS
 
@@ -56,6 +58,7 @@ EXTRA = {
     "design --terminals 12 --radix 6 --families hyperx": "studies",
     "calibrate": "studies",
     "run study.toml": "studies",
+    "layout mesh:4 --layout cabinet=metis:2": "metis",
 }
 
 
@@ -69,6 +72,26 @@ def without(folder, commands):
 
 def test_the_core_needs_no_extra(tmp_path):
     assert {command: found for command, found in without(tmp_path, CORE).items() if found[0]} == {}
+
+
+def test_a_bisection_that_was_found_without_metis_is_marked(tmp_path):
+    """PyPI has METIS for some systems only; elsewhere the core runs without it, and reports what that may cost."""
+    commands = ("show torus:4x4", "show random-regular:64,degree=4", "compare random-regular:64,degree=4 mesh:3")
+    found = without(tmp_path, commands)
+    assert [status for status, _ in found.values()] == [0, 0, 0]
+    assert "METIS" not in found[commands[0]][1], "this cut is proved the smallest"
+    for command in commands[1:]:
+        sentences = [line for line in found[command][1].splitlines() if "METIS" in line]
+        assert len(sentences) == 1
+        assert "pip install 'topoloom[metis]'" in sentences[0]
+
+
+def test_systems_for_which_pypi_has_no_metis_install_the_core_without_a_compiler():
+    (needed,) = [Requirement(line) for line in PYPROJECT["dependencies"] if line.startswith("pymetis")]
+    here = {"linux x86_64", "darwin arm64", "darwin x86_64"}
+    for system in (*here, "linux aarch64", "win32 AMD64", "win32 ARM64"):
+        platform, machine = system.split()
+        assert needed.marker.evaluate({"sys_platform": platform, "platform_machine": machine}) == (system in here)
 
 
 def test_what_needs_an_extra_names_it_before_anything_runs(tmp_path):
@@ -86,11 +109,11 @@ def test_every_library_is_in_its_extra():
     extras = PYPROJECT["optional-dependencies"]
     listed = {
         (re.split("[><]", line)[0].replace("-", "_"), extra)
-        for extra in ("plot", "report", "studies", "cluster")
+        for extra in ("plot", "report", "studies", "cluster", "metis")
         for line in extras[extra]
     }
     assert set(EXTRAS.items()) <= listed
-    core = {re.split("[><]", line)[0] for line in PYPROJECT["dependencies"]}
+    core = {re.split("[><]", line)[0] for line in PYPROJECT["dependencies"] if ";" not in line}
     assert not core & set(EXTRAS)
 
 
@@ -104,6 +127,12 @@ def test_functions_check_a_library_before_they_import_it():
             for node in own:
                 name = (getattr(node, "module", None) or node.names[0].name).partition(".")[0]
                 checks = f'require("{name}")'
-                if name in EXTRAS and name != "distributed" and checks not in ast.unparse(function).replace("'", '"'):
+                text = ast.unparse(function).replace("'", '"')
+                if (
+                    name in EXTRAS
+                    and name != "distributed"
+                    and checks not in text
+                    and f'installed("{name}")' not in text
+                ):
                     wrong.append(f"{path.relative_to(ROOT)}, line {node.lineno}: {checks} is missing")
     assert not wrong

@@ -10,7 +10,7 @@ from topoloom._core import CancelToken
 from topoloom.cli import completion
 from topoloom.cli.console import print_json, print_table, progress, say
 from topoloom.cli.keeping import Store, exit_status, kept_points
-from topoloom.cli.networks import load_networks, tell_layout_notes, tell_less_bandwidth
+from topoloom.cli.networks import load_networks, tell_layout_notes, tell_less_bandwidth, tell_missing_metis
 from topoloom.cli.parameters import Force, Json, LayoutRules, Load, Prices, Specs, split_names, takes_engine_options
 from topoloom.cli.show import print_facts
 from topoloom.cli.watching import Clock, Throttle, stage_text, watched
@@ -66,6 +66,7 @@ def compare(
     with kept_points(store, "compare", out) as kept:
         comparison = _run(job, context.obj, kept)
         tell_layout_notes(comparison.facts)
+        tell_missing_metis(comparison.facts)
         if out is not None:
             watched(lambda: comparison.write_report(out, force=force), "report")
             say(f"the report is in {out}")

@@ -7,6 +7,7 @@ from typing import Any
 from topoloom._core import TopoloomError
 from topoloom.cli.console import say
 from topoloom.cli.watching import watched
+from topoloom.network.bisection import without_metis
 from topoloom.network.networks import Network
 
 
@@ -77,6 +78,20 @@ def tell_less_bandwidth(networks: Iterable[Network]) -> None:
     for network in networks:
         for note in watched(partial(getattr, network, "less_bandwidth"), f"{network.spec}: bandwidth"):
             say(f"{network.spec}: {note}")
+
+
+def tell_missing_metis(facts: Iterable[Mapping[str, Any]]) -> None:
+    """Report once on stderr if METIS might have found smaller bisections, had it been installed.
+
+    Args:
+        facts: The facts of the networks.
+
+    >>> tell_missing_metis([Network("mesh:2x2").facts()])
+    """
+    found = [(network["spec"], note) for network in facts for note in without_metis(network)]
+    if found:
+        (first, note), others = found[0], len(found) - 1
+        say(f"{first}{f' and {others} more' if others else ''}: {note}")
 
 
 def tell_layout_notes(told: Iterable[Mapping[str, Any]]) -> None:

@@ -9,7 +9,7 @@ import typer
 from topoloom._core import TopoloomError
 from topoloom.cli import status
 from topoloom.cli.console import print_assumptions, print_json, print_sentence, print_table, say
-from topoloom.cli.networks import load_networks, tell_layout_notes, tell_less_bandwidth
+from topoloom.cli.networks import load_networks, tell_layout_notes, tell_less_bandwidth, tell_missing_metis
 from topoloom.cli.parameters import Fail, Force, Json, LayoutRules, Links, Plot, Prices, Specs, link_options
 from topoloom.cli.watching import watched, watched_each
 from topoloom.files import check_apart, check_writable, graph
@@ -61,6 +61,7 @@ def show(
     )
     tell_layout_notes(facts)
     tell_less_bandwidth(networks)
+    tell_missing_metis(facts)
     if json:
         print_json(facts)
     else:

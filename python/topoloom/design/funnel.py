@@ -619,7 +619,7 @@ class Funnel:
         return {factor: with_optics(prices, factor) for factor in OPTICS} if price_list(prices).cables else {}
 
     def _broken(self, entrants: Sequence[Entrant], survive: str, rung: int) -> list[Entrant]:
-        """Measure the least share of throughput that several draws of failures leave; drop networks that are disconnected."""
+        """Measure the least share of throughput that several draws of failures leave; drop disconnected networks."""
         window = self._windows[rung]
         traffic = self._broken_under
         draws = [None, *self._draws]

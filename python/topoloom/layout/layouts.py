@@ -11,6 +11,7 @@ from topoloom import _core
 from topoloom.engine.results import Cost, Floor, Item, LayoutDescription
 from topoloom.files import BILL, CABLES, write_file
 from topoloom.layout.prices import assumed_prices, read_prices
+from topoloom.libraries import require
 from topoloom.plotting import draw_layouts
 
 DEFAULT_LAYOUT = "rack"
@@ -288,14 +289,14 @@ def _cell(value: Any) -> Any:
 
 
 def pack(network: BuiltNetwork, layout: str) -> list[int] | None:
-    """Return METIS's partition of the routers, one part a cabinet, if the rules ask for ``cabinet=metis:N``.
+    """Return METIS's partition of the routers, one part per cabinet, if the rules request ``cabinet=metis:N``.
 
     Args:
         network: The network.
         layout: The rules, such as ``cabinet=metis:16``.
 
     Raises:
-        TopoloomError: Rules that do not read.
+        TopoloomError: Rules that cannot be read, or METIS is not installed.
 
     >>> from topoloom import network
     >>> sorted(pack(network("mesh:4"), "cabinet=metis:2"))
@@ -308,6 +309,7 @@ def pack(network: BuiltNetwork, layout: str) -> list[int] | None:
     cabinets = -(-core.num_routers // size)
     if cabinets == 1:
         return [0] * core.num_routers
+    require("pymetis")
     import pymetis  # noqa: PLC0415 - loads slowly
 
     offsets, neighbors, _, weights = core.metis_graph()

@@ -1,7 +1,8 @@
 """Libraries that a bare installation lacks, and the extra that installs each.
 
 The core computes with NumPy alone. What draws, renders pages, keeps studies or solves linear programs calls
-:func:`require` before it imports its library, so that a missing one is one sentence.
+:func:`require` before it imports its library, so that a missing one is one sentence. METIS has no wheels for some
+systems: bisections use it where it is :func:`installed`.
 """
 
 import sys
@@ -20,6 +21,7 @@ EXTRAS = {
     "scipy": "studies",
     "dask_jobqueue": "cluster",
     "distributed": "cluster",
+    "pymetis": "metis",
 }
 """The extra of each optional library, by the name under which it is imported."""
 
@@ -36,13 +38,21 @@ def require(*libraries: str) -> None:
     >>> require("networkx")
     """
     for library in libraries:
-        if library not in sys.modules and not _found(library):
+        if not installed(library):
             raise TopoloomError(missing(library))
 
 
-def _found(library: str) -> bool:
+def installed(library: str) -> bool:
+    """Return whether a library can be imported.
+
+    Args:
+        library: The name under which it is imported.
+
+    >>> installed("numpy"), installed("no_such_library")
+    (True, False)
+    """
     try:
-        return find_spec(library) is not None
+        return library in sys.modules or find_spec(library) is not None
     except ImportError:
         return False
 

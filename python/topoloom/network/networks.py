@@ -11,7 +11,7 @@ from topoloom._core import TopoloomError
 from topoloom.engine.results import Bisection, CardSizes, PathDiversity, RouteLengths
 from topoloom.files import source
 from topoloom.layout.layouts import Layout
-from topoloom.network.bisection import candidates
+from topoloom.network.bisection import candidates, without_metis
 from topoloom.network.facts import bound as bound_sign
 from topoloom.network.facts import facts_of
 from topoloom.network.faults import make_fault_options, try_faults
@@ -174,7 +174,7 @@ class Network:
     @cache  # noqa: B019 - a network is kept as long as it is used
     def _facts(self, sample: tuple[int, int] | None, insists: bool) -> Facts:
         facts = self.core.facts(sample)
-        notes = {"notes": facts.notes + self.less_bandwidth}
+        notes = {"notes": facts.notes + self.less_bandwidth + without_metis(self._bisection)}
         diversity = self.core.path_diversity(insists) or dict.fromkeys(PathDiversity.fields)
         return Facts(facts | notes | diversity | self._bisection)
 

@@ -49,7 +49,7 @@ class Survival:
     def at(self, fraction: float) -> list[dict[str, Any]]:
         """Return what is left when `fraction` of the links or routers fail, a row a traffic.
 
-        Throughput is in flits per active terminal per cycle, 0 where a draw disconnects the network. ``kept`` is the same
+        Throughput is in flits per active terminal per cycle, 0 where it is disconnected. ``kept`` is the same
         in parts of what the intact network carries.
 
         Args:
