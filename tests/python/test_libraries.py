@@ -59,6 +59,7 @@ EXTRA = {
     "calibrate": "studies",
     "run study.toml": "studies",
     "layout mesh:4 --layout cabinet=metis:2": "metis",
+    "reproduce flex --quick": "report",
 }
 
 
@@ -103,6 +104,7 @@ def test_what_needs_an_extra_names_it_before_anything_runs(tmp_path):
             command,
             last,
         )
+    assert [path.name for path in tmp_path.iterdir()] == ["study.toml"]
 
 
 def test_every_library_is_in_its_extra():

@@ -13,6 +13,7 @@ from topoloom.cli.parameters import Force
 from topoloom.cli.progress import ProgressDisplay, exit_status, tell_failures
 from topoloom.files import REPORT, check_writable, write_file
 from topoloom.hardware.comparison import DISTRIBUTION
+from topoloom.libraries import require
 from topoloom.papers import VERDICTS, Paper, Plan, Reproduction, names
 from topoloom.papers.kept import KEPT, has_kept_run, kept_run, kept_text, results_with
 from topoloom.papers.paper import RESULTS
@@ -68,6 +69,7 @@ def reproduce(
         return _print_kept_claims(read, as_json=json)
     chosen = [] if only is None else [name.strip() for name in only.split(",")]
     plan = Plan(read, chosen, quick=quick)
+    require(*REPORT.needs)
     folder = out or Path(f"{read.name}-reproduced")
     folder.mkdir(parents=True, exist_ok=True)
     store, page = folder / "results.store", folder / f"{read.name}.html"
