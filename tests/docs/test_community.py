@@ -1,6 +1,7 @@
 """The files that an open project shows: they parse, and they name what is there."""
 
 import re
+import tomllib
 
 import pytest
 import yaml
@@ -39,6 +40,18 @@ def test_workflows_run_what_the_project_has():
     cargo = (ROOT / "Cargo.toml").read_text()
     for key in patterns:
         assert re.search(rf'^{key} = "[0-9.]+"$', cargo, re.MULTILINE), key
+
+
+def test_the_oldest_dependencies_are_installed_as_such():
+    """uv takes the oldest versions of what it is given directly: the lists of pyproject.toml, not those of a package."""
+    jobs = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text())["jobs"]
+    (command,) = re.findall(
+        r"uv pip install .*lowest-direct.*", "".join(str(step.get("run")) for step in jobs["oldest"]["steps"])
+    )
+    assert " -r pyproject.toml " in command
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    own = re.fullmatch(r"topoloom\[(.*)\]", extras["all"][0])[1].split(",")
+    assert re.findall(r"--extra (\w+)", command) == own
 
 
 def test_the_paper_has_what_its_journal_asks_for():

@@ -46,7 +46,7 @@ def installed(library: str) -> bool:
     """Return whether a library can be imported.
 
     Args:
-        library: The name under which it is imported.
+        library: The name under which it is imported, unchecked.
 
     >>> installed("numpy"), installed("no_such_library")
     (True, False)
