@@ -43,11 +43,10 @@ def test_workflows_run_what_the_project_has():
 
 
 def test_the_oldest_dependencies_are_installed_as_such():
-    """uv takes the oldest versions of what it is given directly: the lists of pyproject.toml, not those of a package."""
+    """uv takes the oldest versions of what it is given directly: the lists of pyproject.toml, not of a package."""
     jobs = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text())["jobs"]
-    (command,) = re.findall(
-        r"uv pip install .*lowest-direct.*", "".join(str(step.get("run")) for step in jobs["oldest"]["steps"])
-    )
+    steps = "".join(str(step.get("run")) for step in jobs["oldest"]["steps"])
+    (command,) = re.findall(r"uv pip install .*lowest-direct.*", steps)
     assert " -r pyproject.toml " in command
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     own = re.fullmatch(r"topoloom\[(.*)\]", extras["all"][0])[1].split(",")

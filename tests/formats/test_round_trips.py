@@ -201,7 +201,7 @@ def test_a_list_that_was_changed_is_a_graph_alone(tmp_path, change):
     edited(path, change)
     network = Network(f"file:{path}")
     assert "dor" not in network.core.routings()
-    assert "it says that it is mesh:4x4, but" in network.notes[-1]
+    assert "its spec is mesh:4x4, but" in network.notes[-1]
     with pytest.raises(TopoloomError, match="this is not mesh:4x4: it"):
         Network(f"file:{path},as=mesh:4x4")
 
@@ -212,7 +212,7 @@ def test_a_list_that_was_changed_is_a_graph_alone(tmp_path, change):
         ("torus:1000x1000x100", "ports are more than there are here"),
         ("torus:no", "which cannot be built"),
         ("permuted:two-cab(mesh:3),cabinet=99999999999", "which cannot be built"),
-        ("mesh:4", "it says that it is mesh:4, but it has 3 routers and not 4"),
+        ("mesh:4", "its spec is mesh:4, but it has 3 routers and not 4"),
         ("mesh:1", "but it has 3 routers and not 1"),
         ("ring:3,degree=2", "but it lacks 1 of the 3 links of that network, and has 0 links of its own"),
         ("file:SELF", None),

@@ -21,7 +21,7 @@ pub(super) const FORMAT: Format = Format {
     beside: None,
 };
 
-/// Gigabytes a second of a link of 100 Gb/s.
+/// Gigabytes per second of a link of 100 Gb/s.
 const BANDWIDTH: f64 = 12.5;
 
 fn write(network: &Network, timing: &Timing) -> Result<String> {

@@ -660,7 +660,7 @@ mod tests {
             ),
             (
                 "cluster:hosts=4,host=cray-ex,fabric=(clos:radix=8,levels=2)",
-                "the fabric says no rates; write it like (clos:radix=8,levels=2,rate=400G)",
+                "the fabric has no rates; write it like (clos:radix=8,levels=2,rate=400G)",
             ),
             ("cluster:hosts=4,host=cray-ex", "fabric is missing"),
             ("cluster:host=cray-ex,fabric=(mesh:4,rate=1G)", "hosts is missing"),
@@ -687,7 +687,7 @@ mod tests {
             ),
             (
                 "cluster:hosts=4,host=cray-ex,fabric=(clos:radix=4,levels=2,rate=1G),join=(mesh:1,p=8)",
-                "the join says no rates",
+                "the join has no rates",
             ),
             (
                 "cluster:hosts=4,fabric=(mesh:4,rate=1G),leaves=2",

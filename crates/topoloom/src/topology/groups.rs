@@ -118,7 +118,7 @@ impl Groups {
     }
 }
 
-/// The key `g`: as many groups as `ports` global ports a group can link, which is `most` in terms of the keys, or fewer.
+/// The key `g`: as many groups as `ports` global ports of a group can link, which is `most` in terms of the keys, or fewer.
 pub(super) fn read_count(params: &Params, ports: u64, most: &str) -> Result<u64> {
     match params.count("g").map(u64::from) {
         Some(g) if g > ports + 1 => {

@@ -388,11 +388,11 @@ mod tests {
             ("copies=2,fabric=clos,join=(mesh:1,p=4)", "write it in brackets"),
             (
                 "copies=2,fabric=(clos:radix=4,levels=2),join=(mesh:1,p=4),uplinks=2",
-                "4 top routers with uplinks=2 need 8 places, and mesh:1,p=4 has 4",
+                "4 top routers with uplinks=2 need 8 ports, and mesh:1,p=4 has 4",
             ),
             (
                 "copies=3,fabric=(clos:radix=4,levels=2),join=(mesh:1,p=4)",
-                "6 top routers with uplinks=1 need 6 places, and mesh:1,p=4 has 4",
+                "6 top routers with uplinks=1 need 6 ports, and mesh:1,p=4 has 4",
             ),
         ] {
             let sentence = build(&format!("rails:{rest}")).expect_err(rest).to_string();
