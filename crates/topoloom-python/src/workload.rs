@@ -322,8 +322,8 @@ impl Job {
         self.0.on.clone()
     }
 
-    /// Builds its application for a network whose links have this rate unless they have rates of their own; it may be so
-    /// many times smaller, and have noise.
+    /// Builds its application for a network whose links have this rate unless they have rates of their own; it may be
+    /// this many times smaller, and have noise.
     #[pyo3(signature = (network, rate, changes=None))]
     fn workload(
         &self,
