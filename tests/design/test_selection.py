@@ -81,11 +81,11 @@ def test_a_quarter_of_the_best_is_enough_to_be_bought():
 @pytest.mark.parametrize(
     ("survives", "robust", "why"),
     [
-        ((None, None, None), "y", "at least 1.00 of the best in all that was measured for $200 a terminal"),
+        ((None, None, None), "y", "at least 1.00 of the best in all that was measured for $200 per terminal"),
         (
             (0.9, 0.45, 0.7),
             "z",
-            "at least 0.50 of the best in all that was measured, failures among them, for $125 a terminal",
+            "at least 0.50 of the best in all that was measured, failures among them, for $125 per terminal",
         ),
     ],
 )
@@ -104,7 +104,7 @@ def test_recommendations_are_those_of_parts_of_the_best(survives, robust, why):
     assert sqrt(0.45) / 125 > 1 / 200 > sqrt(0.2) / 100
     assert value.spec == "z"
     assert value.why == (
-        "0.67 of the best, on the geometric mean of 2 measures of throughput and time, for $125 a terminal"
+        "0.67 of the best, on the geometric mean of 2 measures of throughput and time, for $125 per terminal"
     )
     assert (strong.spec, strong.why) == (robust, why)
 

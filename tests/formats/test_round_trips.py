@@ -150,7 +150,7 @@ def test_a_permuted_list_keeps_its_floor(tmp_path, rules):
     (after := tmp_path / "after.csv").write_text(permute_list(path, trials=2).cabling)
     moved = Network(f"file:{after}")
     assert moved.family == "file"
-    assert any("it is a graph without that structure" in note for note in moved.notes)
+    assert any("it is read as a graph without that structure" in note for note in moved.notes)
     assert "dor" not in moved.core.routings()
     before, now = network.layout(rules).to_dict(), moved.layout().to_dict()
     lengths = (

@@ -62,7 +62,7 @@ NUMBERS = {
     "degree": lambda number: topoloom.synthesise(**_given("degree", number)),
     "graphs": lambda number: topoloom.synthesise(**_given("graphs", number)),
     "seed": lambda number: topoloom.synthesise(**_given("seed", number)),
-    "seed of ways": lambda number: topoloom.network("mesh:4").route_lengths(seed=number),
+    "seed of paths": lambda number: topoloom.network("mesh:4").route_lengths(seed=number),
     "seed of failures": lambda number: topoloom.network("mesh:4").faults(trials=1, seed=number),
     "trials": lambda number: topoloom.network("mesh:4").faults(trials=number),
     "sample": lambda number: topoloom.network("mesh:4").facts(sample=number),

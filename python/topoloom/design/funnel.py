@@ -71,7 +71,7 @@ PLAYED = 12
 """Networks that play applications where none is simulated flit by flit, at most."""
 
 SEARCH_S = 3e-3
-"""Seconds a terminal that the search for a saturation load takes, roughly."""
+"""Seconds per terminal that the search for a saturation load takes, roughly."""
 
 PAIR_S = 1e-5
 """Seconds a pair of routers that bounding the throughput of a network takes, roughly."""

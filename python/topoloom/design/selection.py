@@ -134,12 +134,12 @@ def recommend(finalists: Sequence[Entrant], criteria: Sequence[Criterion]) -> li
     value = max(finalists, key=lambda own: _performance(own, finalists, performance) / own.values["cost"].value)
     robust = max(finalists, key=lambda own: _weakest(own, finalists, performance))
     return [
-        Recommendation("Cheapest that meets all", f"{_dollars(cheapest)} a terminal", cheapest.spec),
+        Recommendation("Cheapest that meets all", f"{_dollars(cheapest)} per terminal", cheapest.spec),
         Recommendation(
             "Most performance for its cost",
             f"{_performance(value, finalists, performance):.2f} of the best, on the geometric mean of "
             f"{counted(len(performance), 'measure', 'measures')} of throughput and time, "
-            f"for {_dollars(value)} a terminal",
+            f"for {_dollars(value)} per terminal",
             value.spec,
         ),
         Recommendation("Most robust", _why_robust(robust, finalists, performance), robust.spec),
@@ -178,4 +178,4 @@ def _weakest(own: Entrant, finalists: Sequence[Entrant], criteria: Sequence[Crit
 def _why_robust(own: Entrant, finalists: Sequence[Entrant], criteria: Sequence[Criterion]) -> str:
     least = _weakest(own, finalists, criteria)[0]
     kept = ", failures among them," if SURVIVABLE in own.values else ""
-    return f"at least {least:.2f} of the best in all that was measured{kept} for {_dollars(own)} a terminal"
+    return f"at least {least:.2f} of the best in all that was measured{kept} for {_dollars(own)} per terminal"
