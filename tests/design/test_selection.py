@@ -100,7 +100,7 @@ def test_recommendations_are_those_of_parts_of_the_best(survives, robust, why):
         if part is not None:
             each.values["survivable"] = Value.exact(part)
     cheapest, value, strong = recommend(some, [COST, UNIFORM, TIME])
-    assert (cheapest.spec, cheapest.why) == ("x", "$100 a terminal")
+    assert (cheapest.spec, cheapest.why) == ("x", "$100 per terminal")
     assert sqrt(0.45) / 125 > 1 / 200 > sqrt(0.2) / 100
     assert value.spec == "z"
     assert value.why == (
