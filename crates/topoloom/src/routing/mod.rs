@@ -585,7 +585,8 @@ pub trait Routing: Send + Sync {
 
     /// True if what packets may do depends on the links of the network by the numbers of their ports alone. A permutation of
     /// routers that keeps these then maps what `starts`, `moves` and `diverts` state about some routers onto what they state about
-    /// their images: the ports, classes and bits are the same.
+    /// their images: the ports and classes are the same, and the bits as well. Bits that name routers may name their images
+    /// instead if packets take no detours: then no proof joins the bits of packets for two targets.
     fn follows_ports(&self) -> bool {
         false
     }

@@ -380,6 +380,12 @@ impl Routing for PolarizedRouting {
     fn decides_again(&self) -> Again {
         Again::Revocable(u16::MAX)
     }
+
+    /// The links and distances of a router's image are those of the router. The bits of a packet's image name the image of
+    /// its source; it takes no detours.
+    fn follows_ports(&self) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]

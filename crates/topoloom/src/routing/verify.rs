@@ -839,9 +839,12 @@ struct Walk<'g, 'n> {
     target: RouterId,
     /// Router and state of every state found.
     states: Vec<(RouterId, PacketState)>,
-    /// The state found last at each router, and the one found there before each state; [`NOWHERE`] if there is none.
+    /// The state found last in each of a router's slots, and the one found there before each state; [`NOWHERE`] if there is
+    /// none.
     newest: Vec<u32>,
     before: Vec<u32>,
+    /// Slots of each router, a power of two.
+    slots: usize,
     /// The hops of all states that were run, one state's after another's, with the index of the state each leads to.
     hops: Vec<(Move, u32)>,
     /// Where the hops of each state begin, and where those of the last one end.
@@ -852,6 +855,8 @@ struct Walk<'g, 'n> {
 
 /// Stands for the target, where the phase ends.
 const ENDED: u32 = u32::MAX;
+/// States of a slot on average from which on routers get more slots.
+const MANY: usize = 8;
 
 impl<'g, 'n> Walk<'g, 'n> {
     fn new(graph: &'g Graph<'n>) -> Self {
@@ -861,6 +866,7 @@ impl<'g, 'n> Walk<'g, 'n> {
             states: Vec::new(),
             newest: Vec::new(),
             before: Vec::new(),
+            slots: 1,
             hops: Vec::new(),
             first: Vec::new(),
             masks: Vec::new(),
@@ -870,18 +876,44 @@ impl<'g, 'n> Walk<'g, 'n> {
     /// Forgets all states, and heads for another target.
     fn restart(&mut self, target: RouterId) {
         self.target = target;
-        self.newest.resize(self.graph.network.num_routers(), NOWHERE);
+        self.newest.resize(self.graph.network.num_routers() * self.slots, NOWHERE);
         // Few routers may have a state.
-        self.states.iter().for_each(|(at, _)| self.newest[at.index()] = NOWHERE);
+        for place in 0..self.states.len() {
+            let slot = self.slot(place);
+            self.newest[slot] = NOWHERE;
+        }
         self.states.clear();
         self.before.clear();
         self.hops.clear();
         self.first.clear();
     }
 
+    /// The slot of a state.
+    fn slot_of(&self, at: RouterId, state: PacketState) -> usize {
+        let hash = (state.bits ^ state.via.rotate_left(16)).wrapping_mul(0x9e37_79b1) >> 12;
+        at.index() * self.slots + (hash as usize & (self.slots - 1))
+    }
+
+    fn slot(&self, index: usize) -> usize {
+        let (at, state) = self.states[index];
+        self.slot_of(at, state)
+    }
+
+    /// Gives routers more slots, where they have many states.
+    fn widen(&mut self) {
+        self.slots *= 8;
+        self.newest.clear();
+        self.newest.resize(self.graph.network.num_routers() * self.slots, NOWHERE);
+        for index in 0..self.states.len() {
+            let slot = self.slot(index);
+            self.before[index] = std::mem::replace(&mut self.newest[slot], index as u32);
+        }
+    }
+
     /// The index of a state, new or known.
     fn reach(&mut self, at: RouterId, state: PacketState) -> usize {
-        let newest = self.newest[at.index()];
+        let slot = self.slot_of(at, state);
+        let newest = self.newest[slot];
         let mut known = newest;
         while known != NOWHERE {
             if self.states[known as usize].1 == state {
@@ -890,9 +922,12 @@ impl<'g, 'n> Walk<'g, 'n> {
             known = self.before[known as usize];
         }
         let index = self.states.len();
-        self.newest[at.index()] = index as u32;
+        self.newest[slot] = index as u32;
         self.before.push(newest);
         self.states.push((at, state));
+        if index > MANY * self.newest.len() {
+            self.widen();
+        }
         index
     }
 
@@ -1256,6 +1291,7 @@ mod tests {
                 ("val", routing::build(&network, "val").ok()),
                 ("min", routing::build(&network, "min").ok()),
                 ("par", routing::build(&network, "par").ok()),
+                ("polarized", routing::build(&network, "polarized").ok()),
             ];
             let tables = tables.into_iter().filter_map(|(name, routing)| Some((name, routing?)));
             for (name, routing) in tables.filter(|(_, routing)| routing.follows_ports()) {
