@@ -49,7 +49,12 @@ HEAD = (
 BESIDE = {
     "dragonfly:a=4,h=2,p=2": ("random-permutation:seed=2", "bit-complement"),
     "dragonfly-plus:leaf=4,spine=4,p=4,h=4,g=5": ("random-permutation:seed=2", "bit-complement"),
-    "hyperx:6x6,p=6": ("worst-case", "random-permutation:seed=2"),
+    "dragonfly:a=8,h=4,p=4,g=2": ("bit-complement", "random-permutation:seed=2"),
+    "dragonfly:a=6,h=3,p=3,g=4": ("neighbor:by=routers", "bit-complement"),
+    "galaxyfly:n=9,q=1,a=4,p=2": ("transpose", "next-group"),
+    "hyperx:6x6,p=6": ("worst-case", "random-permutation:seed=2", "transpose"),
+    "hyperx:4x4,p=4": ("transpose", "bit-complement"),
+    "hyperx:4x4x4,p=4": ("transpose", "bit-reversal"),
     "hyperx:4x4x2,p=4": ("worst-case", "uniform", "random-permutation:seed=2", "bit-complement"),
     "slimfly:q=5,p=4": ("random-permutation:seed=2", "bit-complement"),
     "galaxyfly:n=6,q=5,a=1,p=3": ("random-permutation:seed=2", "bit-complement"),

@@ -207,6 +207,12 @@ impl DragonflyMinimal {
         self.links.group(a) == self.links.group(b)
     }
 
+    /// Any router of a router's group.
+    #[inline(always)]
+    pub(super) fn in_group(&self, router: RouterId, rng: &mut Rng) -> RouterId {
+        RouterId(self.links.group(router) * self.group_size + rng.below(self.group_size))
+    }
+
     #[inline(always)]
     fn exits(&self, from: RouterId, to: RouterId) -> &[Exit] {
         &self.exits[self.links.between(from, to)]

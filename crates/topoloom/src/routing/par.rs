@@ -11,10 +11,14 @@
 //! Past saturation all backlogs are long. If far more packets want the minimal global link than others, the group's backlogs
 //! do not count, and a detour needs only the shorter one: see [`GlobalLinks::are_crowded`].
 //!
+//! Several links between two groups share what packets between these groups ask for: a detour over another one takes no
+//! more global links. In its own group a packet may go over a third router, as a single link joins two (after the local
+//! misrouting of García et al., *On-the-fly adaptive routing in high-radix hierarchical networks*, ICPP 2012).
+//!
 //! On a dragonfly, classes grow along every way: local 0 to the first exit, 1 to the exit of a detour taken late, 2 to
 //! the intermediate router, 3 to the exit of its group, 4 to the destination; global [`GLOBAL`] in each phase.
 
-use super::dragonfly::DragonflyMinimal;
+use super::dragonfly::{DragonflyMinimal, FirstHop};
 use super::global_links::GlobalLinks;
 use super::minimal::{self, AnyMinimal, with_minimal};
 use super::twophase::{self, BIAS, TwoPhase};
@@ -125,6 +129,20 @@ impl Progressive {
         if state.via == at.0 { PacketState::direct(stage::SECOND) } else { state }
     }
 
+    /// A router that a detour may lead over: one of a third group, or one of the destination's where another link leads to
+    /// it. Within a group any other router.
+    #[inline(always)]
+    fn candidate(&self, at: RouterId, dst: RouterId, rng: &mut Rng) -> Option<RouterId> {
+        let links = self.minimal.links();
+        let within = self.minimal.same_group(at, dst);
+        if !within && links.between(at, dst).len() < 2 {
+            return self.minimal.candidate(at, dst, self.routers, rng);
+        }
+        let via = if within { self.minimal.in_group(at, rng) } else { RouterId(rng.below(self.routers)) };
+        let leads_on = within || !self.minimal.same_group(at, via);
+        (leads_on && via != at && via != dst).then_some(via)
+    }
+
     /// UGAL's decision at a router of the source group, at the source or a `late` one: the intermediate router of a detour,
     /// or none.
     ///
@@ -142,10 +160,17 @@ impl Progressive {
         if self.minimal.only_output(at, dst).is_some_and(is_short) {
             return None;
         }
-        let via = self.minimal.candidate(at, dst, self.routers, rng)?;
+        let via = self.candidate(at, dst, rng)?;
         // The first hops that `choose` will draw.
         let first_hop = |target| self.minimal.first_hop(at, target, &mut rng.clone());
         let (direct, hop) = (first_hop(dst), first_hop(via));
+        if self.minimal.same_group(via, dst) {
+            // A detour that takes no more global links than the minimal path; within a group two local ones instead of one.
+            let ahead =
+                |hop: FirstHop| view.backlog(hop.port.into()) + hop.exit.map_or(0, |link| view.published_backlog(link));
+            let weight = if self.minimal.same_group(at, dst) { detour } else { minimal };
+            return (minimal * ahead(direct) > weight * ahead(hop) + bias).then_some(via);
+        }
         // Then others wait for the minimal link as well, and what is shorter is better.
         let crowded = self.minimal.links().are_crowded(at, dst, view);
         let detour = if crowded { minimal } else { detour };
@@ -438,6 +463,33 @@ mod tests {
             assert_eq!(less > more, here, "{here}: that of the detour's own link does, without a weight");
             assert_eq!(of(3, 50, 0), 0, "{here}: the first hop has no queue");
             assert_eq!(of(50, 3, 0) > 0, here, "the link behind another router has no queue");
+        }
+    }
+
+    #[test]
+    fn detours_are_made_within_a_group_and_over_other_links_between_two_groups() {
+        for (spec, within) in [("dragonfly:a=4,h=2,p=2", true), ("dragonfly:a=4,h=2,p=2,g=2", false)] {
+            let network = topology::build(spec).expect("a spec that works");
+            let par = Progressive {
+                minimal: DragonflyMinimal::new(&network).expect("it has groups"),
+                weighing: Weighing { minimal: 1, detour: 2, bias: 3 },
+                routers: network.num_routers() as u32,
+            };
+            let at = RouterId(1);
+            let has_one_way = |dst: &RouterId| {
+                *dst != at && par.minimal.same_group(at, *dst) == within && par.minimal.only_output(at, *dst).is_some()
+            };
+            for dst in network.routers().filter(has_one_way) {
+                let port = par.minimal.only_output(at, dst).expect("one output");
+                let exit = par.minimal.first_hop(at, dst, &mut Rng::stream(1, 1)).exit;
+                let link = (exit.unwrap_or(PortId(network.port_base(at) + u32::from(port))), 0);
+                let of = |queue| {
+                    let minimal = (port.into(), queue);
+                    detours(&par, [at, dst], &Queues { minimal, link, others: 0, wanted: (1, 1) })
+                };
+                assert_eq!(of(4), 0, "{spec} {dst}: the bias, and a hop more from here");
+                assert!(of(5) > 20, "{spec} {dst}: other ways are free");
+            }
         }
     }
 }

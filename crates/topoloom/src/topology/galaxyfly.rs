@@ -327,6 +327,11 @@ impl Galaxyfly {
 const TERMINALS_A_CABINET: u64 = 360;
 
 impl Structure for Galaxyfly {
+    /// Clusters of one supernode are the groups of a dragonfly.
+    fn compares_global_links(&self) -> bool {
+        self.galaxy.q == 1
+    }
+
     /// A cluster.
     fn group_size(&self) -> Option<u32> {
         Some(self.galaxy.q * self.a)
