@@ -2,7 +2,7 @@
 //!
 //! A packet corrects its dimensions in any order. In any that differs it goes to its coordinate at once, or makes a detour
 //! to any other router of the line, after which the dimension still differs. It takes the hop for which queue times hops
-//! left is least, and weighs again while it is denied a VC: then by queues alone, as [`REFUSED`] says.
+//! left is least, and weighs again while it is denied a VC, then by queues alone ([`REFUSED`]).
 //!
 //! Distance classes: the class of a hop is its number on the path. N dimensions and M detours make N + M classes; a packet
 //! makes detours as long as the classes above suffice for the hops that are left. Classes grow along every path: no circle.
