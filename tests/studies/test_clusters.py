@@ -483,7 +483,7 @@ def test_batch_systems_that_are_not_there_or_refuse(
     [
         (["--cluster", "slum"], "unknown batch system 'slum' (did you mean 'slurm'?)"),
         (["--queue", "fast"], "--queue belongs to jobs; give --cluster slurm|pbs|lsf|sge or --script FILE too"),
-        (["--cluster", "slurm", "--scheduler", "tcp://a:1"], "--scheduler and --cluster are two places to run points"),
+        (["--cluster", "slurm", "--scheduler", "tcp://a:1"], "--scheduler and --cluster both run the points"),
         (["--workers", "2", "--cluster", "slurm"], "--workers counts processes of this machine"),
         (["--script", "x.sh", "--cluster", "sge"], "--script writes a file for sbatch, which --cluster sge does not"),
         (["--script", "x.sh", "--memory", "lots"], "memory is 'lots'; it must be a whole number of kB, MB, GB or TB"),
