@@ -34,6 +34,16 @@ pub fn prefetch<T>(entries: &[T], index: usize) {
     let _ = (entries, index);
 }
 
+/// As [`prefetch`], of all lines of the cache that an entry takes.
+#[inline(always)]
+pub fn prefetch_whole<T>(entries: &[T], index: usize) {
+    const LINE: usize = 64;
+    let Some(entry) = entries.get(index) else { return };
+    // SAFETY: the bytes are those of the entry; they are not read.
+    let bytes = unsafe { std::slice::from_raw_parts(std::ptr::from_ref(entry).cast::<u8>(), size_of::<T>()) };
+    (0..size_of::<T>()).step_by(LINE).for_each(|at| prefetch(bytes, at));
+}
+
 /// What `/proc/meminfo` counts as available.
 fn of_machine(root: &Path) -> Option<u128> {
     field(&fs::read_to_string(root.join("proc/meminfo")).ok()?, "MemAvailable:")

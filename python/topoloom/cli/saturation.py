@@ -86,5 +86,7 @@ def _print(curve: Curve) -> None:
     if curve.most_load < 1:
         print(f"  bursts offer at most {curve.most_load:.2f} {load}")
     print(f"largest accepted load {number(curve.accepted_max, 3, load)}")
-    print(f"accepted at load 1    {number(curve.accepted_at_1, 3, load)}")
+    full = curve.points.get(1.0)
+    early = ", before it has settled" if full is not None and full.saturated else ""
+    print(f"accepted at load 1    {number(curve.accepted_at_1, 3, load)}{early}")
     print(f"latency at zero load  {number(curve.zero_load_latency, 2, 'cycles')}")

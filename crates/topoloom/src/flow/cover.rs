@@ -6,6 +6,8 @@
 //! run ends and another one has begun since the last that ended: the largest sets of intervals with a point in common
 //! (Gilmore and Hoffman, 1964). Of flows that go 16 hops along a line, all cross the channel in the middle.
 
+use crate::memory::prefetch;
+
 /// A set of channels, a bit for each.
 #[derive(Debug)]
 struct Bits(Vec<u64>);
@@ -80,8 +82,8 @@ impl Iterator for Members<'_> {
 /// The runs of paths on all channels.
 #[derive(Debug)]
 pub(super) struct Cover {
-    /// Channels with which a run can continue from the one before.
-    joined: Bits,
+    /// Channels that begin a line: no run continues with them from the one before.
+    starts: Bits,
     /// How many runs have their lowest channel here, and their highest.
     counts: Vec<[u32; 2]>,
     /// Channels where these numbers are not 0.
@@ -95,11 +97,12 @@ pub(super) struct Cover {
 impl Cover {
     /// No runs on this many channels. `joined` is true of channels that follow the one before them in a line, with the same
     /// capacity.
-    pub fn new(channels: usize, joined: impl Fn(u32) -> bool) -> Self {
-        let mut bits = Bits::new(channels);
-        (1..channels as u32).filter(|&channel| joined(channel)).for_each(|channel| bits.set(channel, true));
+    pub fn new(channels: usize, mut joined: impl FnMut(u32) -> bool) -> Self {
+        let mut starts = Bits::new(channels);
+        let begins = |channel: &u32| *channel == 0 || !joined(*channel);
+        (0..channels as u32).filter(begins).for_each(|channel| starts.set(channel, true));
         Self {
-            joined: bits,
+            starts,
             counts: vec![[0; 2]; channels],
             begins: Bits::new(channels),
             ends: Bits::new(channels),
@@ -111,14 +114,21 @@ impl Cover {
     /// Adds a channel behind all others, which belongs to no line.
     pub fn add_channel(&mut self) {
         self.counts.push([0; 2]);
-        for bits in [&mut self.joined, &mut self.begins, &mut self.ends, &mut self.uncovered] {
+        for bits in [&mut self.starts, &mut self.begins, &mut self.ends, &mut self.uncovered] {
             bits.0.resize(self.counts.len() / 64 + 1, 0);
         }
+        self.starts.set(self.counts.len() as u32 - 1, true);
     }
 
-    /// The runs of a path, lowest and highest channel of each.
+    /// The first channel of a channel's line.
+    #[inline]
+    pub fn line_of(&self, channel: u32) -> u32 {
+        self.starts.last_to(channel)
+    }
+
+    /// The runs of a path, first and last channel of each.
     pub fn runs<'a>(&'a self, path: &'a [u32]) -> impl Iterator<Item = (u32, u32)> + 'a {
-        let up = |a: u32, b: u32| b == a.wrapping_add(1) && self.joined.has(b);
+        let up = |a: u32, b: u32| b == a.wrapping_add(1) && !self.starts.has(b);
         let mut rest = path;
         std::iter::from_fn(move || {
             let (&first, mut left) = rest.split_first()?;
@@ -137,8 +147,13 @@ impl Cover {
                 (last, left, direction) = (next, behind, goes);
             }
             rest = left;
-            Some((first.min(last), first.max(last)))
+            Some((first, last))
         })
+    }
+
+    /// Asks for the memory of what is counted at a channel.
+    pub fn ask_for(&self, channel: u32) {
+        prefetch(&self.counts, channel as usize);
     }
 
     pub fn add(&mut self, run: (u32, u32)) {
@@ -205,7 +220,7 @@ impl Cover {
             if word >= self.ends.0.len() {
                 return None;
             }
-            let breaks = (self.begins.0[word] | !self.joined.0[word]) & u64::MAX << (from % 64);
+            let breaks = (self.begins.0[word] | self.starts.0[word]) & u64::MAX << (from % 64);
             let ends = self.ends.from(from);
             if breaks | ends != 0 {
                 let (first, stop) = (ends.trailing_zeros(), breaks.trailing_zeros());
@@ -282,11 +297,13 @@ mod tests {
             }
             path.retain(|channel| *channel < CHANNELS);
             let cover = Cover::new(CHANNELS as usize, joined);
-            let mut crossed: Vec<u32> = cover.runs(&path).flat_map(|(low, high)| low..=high).collect();
+            let mut crossed: Vec<u32> = cover.runs(&path).flat_map(|(a, b)| a.min(b)..=a.max(b)).collect();
             let mut rest = &path[..];
-            for (low, high) in cover.runs(&path) {
+            for (first, last) in cover.runs(&path) {
+                let (low, high) = (first.min(last), first.max(last));
                 prop_assert!((low + 1..=high).all(joined));
                 let (run, others) = rest.split_at((high - low + 1) as usize);
+                prop_assert_eq!([run[0], run[run.len() - 1]], [first, last]);
                 prop_assert!(run.iter().copied().eq(low..=high) || run.iter().rev().copied().eq(low..=high));
                 rest = others;
             }

@@ -9,12 +9,12 @@ use super::adaptive::{AdaptivePaths, Part};
 use super::lines::Lines;
 use super::rates::TOGETHER;
 use super::record::Record;
-use super::schedule::Schedule;
+use super::schedule::{HasTimes, Schedule, Times};
 use super::symbolic::{self, Alike};
 use super::uncongested::Alone;
 use super::{FlowConfig, FlowResult, Paths, Rates, Sharing, check_ends};
 use crate::error::{Error, Result};
-use crate::memory::{available_memory, on_large_pages};
+use crate::memory::{available_memory, on_large_pages, prefetch, prefetch_whole};
 use crate::network::{Network, TerminalId};
 use crate::rng::mix;
 use crate::routing::AnyRouting;
@@ -28,6 +28,9 @@ pub trait Script {
 
     /// A message was delivered: appends what that lets begin.
     fn delivered(&mut self, message: u32, out: &mut Vec<Ready>);
+
+    /// These messages are soon delivered: asks for the memory that this needs.
+    fn ahead(&self, _messages: &mut dyn Iterator<Item = u32>) {}
 
     /// All of a message has left its task: appends what that lets begin. Called where [`Script::waits_for_leaving`].
     fn left(&mut self, _message: u32, _out: &mut Vec<Ready>) {}
@@ -61,6 +64,10 @@ impl<W: AsRef<Workload>> Script for Progress<W> {
 
     fn left(&mut self, message: u32, out: &mut Vec<Ready>) {
         self.left(message, out);
+    }
+
+    fn ahead(&self, messages: &mut dyn Iterator<Item = u32>) {
+        self.ahead(messages);
     }
 
     fn waits_for_leaving(&self) -> bool {
@@ -220,22 +227,66 @@ pub fn run_flows(
 /// The flows of a class that are under way. Each is complete once every flow of the class has got as many bytes as its
 /// *goal*; the lowest goal stands here, others in [`Engine::more`].
 #[derive(Debug, Clone, Copy)]
-#[repr(align(64))]
 struct Flight {
     /// Bytes that each flow of the class had got at `since`.
     served: f64,
     since: f64,
     rate: f64,
     goal: f64,
+    /// When the next of its flows is complete, where parts do not share bytes.
+    times: Times,
     message: u32,
     /// Channels between routers.
     between: u32,
-    /// What the links of its path take.
-    delay_s: f64,
-    /// Of its path.
-    hash: u64,
     /// The task that its messages come from, where one stands for others; else 0.
     kind: u32,
+}
+
+/// What else is known of a class, and seldom needed.
+#[derive(Debug, Clone, Copy)]
+struct OfPath {
+    /// What the links of its path take.
+    delay_s: f64,
+    hash: u64,
+}
+
+impl HasTimes for Rates<Flight> {
+    #[inline]
+    fn times(&mut self, of: u32) -> &mut Times {
+        &mut self.own_mut(of).times
+    }
+
+    fn ask_for(&self, of: u32) {
+        self.ask_for(of);
+    }
+
+    fn ids(&self) -> usize {
+        self.ids() as usize
+    }
+}
+
+impl HasTimes for Vec<Pool> {
+    fn times(&mut self, of: u32) -> &mut Times {
+        &mut self[of as usize].times
+    }
+
+    fn ask_for(&self, of: u32) {
+        prefetch_whole(self, of as usize);
+    }
+
+    fn ids(&self) -> usize {
+        self.len()
+    }
+}
+
+/// A flow that is about to begin.
+#[derive(Debug, Clone, Copy)]
+struct Fresh {
+    message: u32,
+    bytes: f64,
+    between: u32,
+    /// Where its path ends among those that begin with it.
+    end: usize,
 }
 
 /// A message whose parts share its bytes: each carries as much as its rate allows, as packets do that are sent to
@@ -257,6 +308,8 @@ struct Pool {
     noted: bool,
     /// Backlogs do not have its rates yet.
     stale: bool,
+    /// When it is complete.
+    times: Times,
     parts: Vec<PoolPart>,
 }
 
@@ -421,12 +474,13 @@ impl Pools {
             delay_s: 0.0,
             noted: false,
             stale: false,
+            times: Times::NEVER,
             parts: Vec::new(),
         };
         let id = match self.unused.pop() {
             Some(id) => {
                 let own = &mut self.pools[id as usize];
-                *own = Pool { parts: std::mem::take(&mut own.parts), ..fresh };
+                *own = Pool { parts: std::mem::take(&mut own.parts), times: own.times, ..fresh };
                 id
             }
             None => {
@@ -485,8 +539,8 @@ pub(super) struct Engine<'a> {
     adaptive: Option<AdaptivePaths>,
     /// At what places [`Engine::rates`] and the record keep channels.
     lines: Lines,
-    rates: Rates,
-    flights: Vec<Flight>,
+    rates: Rates<Flight>,
+    of_paths: Vec<OfPath>,
     /// Goals beyond the lowest, by class.
     more: HashMap<u32, BinaryHeap<Goal>>,
     /// Classes by the hash of their path, where all its channels had [more](FEW) as they began. One that began among fewer
@@ -509,6 +563,9 @@ pub(super) struct Engine<'a> {
     active: usize,
     record: Record,
     path: Vec<u32>,
+    /// Flows that begin now, and their paths one behind the other.
+    fresh: Vec<Fresh>,
+    fresh_paths: Vec<u32>,
     /// What can begin, and what has let it.
     ready: Vec<Ready>,
     causes: Vec<u32>,
@@ -548,7 +605,7 @@ impl<'a> Engine<'a> {
             paths,
             lines,
             rates,
-            flights: on_large_pages(channels),
+            of_paths: on_large_pages(channels),
             more: HashMap::new(),
             by_path: HashMap::default(),
             parts: HashMap::new(),
@@ -561,6 +618,8 @@ impl<'a> Engine<'a> {
             active: 0,
             record: Record::new(channels, facts.messages, config, config.unit_rate(network), ideal_s),
             path: Vec::new(),
+            fresh: Vec::with_capacity(TOGETHER),
+            fresh_paths: Vec::new(),
             ready: Vec::new(),
             causes: Vec::new(),
             hops: 0,
@@ -590,7 +649,8 @@ impl<'a> Engine<'a> {
     pub fn run(mut self, script: &mut dyn Script, control: &dyn Control) -> Result<(FlowResult, bool)> {
         let mut completed = true;
         script.start(&mut self.ready);
-        self.begin_all(script, u32::MAX)?;
+        self.causes.resize(self.ready.len(), u32::MAX);
+        self.begin_all(script)?;
         while !script.finished() {
             if control.cancelled() || self.now >= self.most_s {
                 completed = false;
@@ -606,7 +666,7 @@ impl<'a> Engine<'a> {
             };
             self.instant(next, script)?;
         }
-        self.record.most_classes = self.flights.len();
+        self.record.most_classes = self.rates.ids() as usize;
         match self.alike {
             Some(alike) => self.record.channel_bytes = alike.channel_bytes(self.record.bytes),
             None => self.account_for_the_rest(),
@@ -622,7 +682,7 @@ impl<'a> Engine<'a> {
     /// The next instant: the first thing to happen, and what may wait to be served with others.
     fn next(&mut self) -> Option<f64> {
         let timer = self.timers.peek().map_or(f64::INFINITY, |timer| timer.time);
-        let Some((time, of)) = self.due.first().filter(|(time, _)| *time <= timer) else {
+        let Some((time, of)) = self.first().filter(|(time, _)| *time <= timer) else {
             return timer.is_finite().then_some(timer);
         };
         if self.config.coalesce == 0.0 {
@@ -630,17 +690,33 @@ impl<'a> Engine<'a> {
         }
         let message = match &self.pools {
             Some(pools) => pools.pools[of as usize].message,
-            None => self.flights[of as usize].message,
+            None => self.rates.own(of).message,
         };
         let begun = self.record.begun(message);
         let horizon = time + self.config.coalesce * (time - begun);
         // The instant is that of the last completion before the horizon.
         let mut last = time;
-        while let Some((time, of)) = self.due.take(horizon) {
+        while let Some((time, of)) = self.take(horizon) {
             self.served.push(of);
             last = time;
         }
         Some(last)
+    }
+
+    /// The next completion of a class, or of a pool where parts share bytes.
+    fn first(&mut self) -> Option<(f64, u32)> {
+        match &mut self.pools {
+            Some(pools) => self.due.first(&mut pools.pools),
+            None => self.due.first(&mut self.rates),
+        }
+    }
+
+    /// Takes it if it is not after `until`.
+    fn take(&mut self, until: f64) -> Option<(f64, u32)> {
+        match &mut self.pools {
+            Some(pools) => self.due.take(&mut pools.pools, until),
+            None => self.due.take(&mut self.rates, until),
+        }
     }
 
     /// Serves all that is complete at `now`, and begins what can begin.
@@ -651,7 +727,7 @@ impl<'a> Engine<'a> {
         let until = now * (1.0 + SAME);
         let mut done = Vec::new();
         let mut served = std::mem::take(&mut self.served);
-        served.extend(std::iter::from_fn(|| self.due.take(until)).map(|(_, of)| of));
+        served.extend(std::iter::from_fn(|| self.take(until)).map(|(_, of)| of));
         for some in served.chunks(TOGETHER) {
             self.warm(some);
             some.iter().for_each(|&of| self.complete_all_of(of, until, &mut done));
@@ -668,13 +744,15 @@ impl<'a> Engine<'a> {
                 self.left(message, script)?;
             }
         }
+        script.ahead(&mut done.iter().map(|(message, _)| *message));
         for (message, delay_s) in done {
             if self.paths.have_delays() || self.config.endpoint.is_some() {
                 self.set_timer(now + delay_s + self.latency_s(), Event::Deliver(message));
             } else {
-                self.deliver(message, script)?;
+                self.deliver(message, script);
             }
         }
+        self.begin_all(script)?;
         while let Some(timer) = self.timers.peek().filter(|timer| timer.time <= until).copied() {
             self.timers.pop();
             match timer.event {
@@ -686,17 +764,23 @@ impl<'a> Engine<'a> {
                 }
                 Event::Asked(message) => {
                     script.asked(message, &mut self.ready);
-                    self.begin_all(script, Record::by_message(message))?;
+                    self.causes.resize(self.ready.len(), Record::by_message(message));
+                    self.begin_all(script)?;
                 }
-                Event::Received(message) => self.received(message, script)?,
+                Event::Received(message) => {
+                    self.received(message, script);
+                    self.begin_all(script)?;
+                }
                 Event::Deliver(message) => {
                     self.record.served_late(message, now - timer.time.min(now));
-                    self.deliver(message, script)?;
+                    self.deliver(message, script);
+                    self.begin_all(script)?;
                 }
                 Event::Computed(op) => {
                     self.record.computation_ends(op, now);
                     script.computed(op, &mut self.ready);
-                    self.begin_all(script, Record::by_computation(op))?;
+                    self.causes.resize(self.ready.len(), Record::by_computation(op));
+                    self.begin_all(script)?;
                 }
             }
         }
@@ -744,26 +828,27 @@ impl<'a> Engine<'a> {
     }
 
     /// A message is at its terminal: its task takes it in as soon as it is free.
-    fn deliver(&mut self, message: u32, script: &mut dyn Script) -> Result<()> {
+    fn deliver(&mut self, message: u32, script: &mut dyn Script) {
         let Message { target, bytes, .. } = (self.facts.message)(message);
         let (now, combined) = (self.now, if (self.facts.reduces)(message) { bytes } else { 0 });
         match self.endpoints.as_mut().map(|endpoints| endpoints.receive(target, combined, now)) {
             Some(taken) if taken > now => self.set_timer(taken, Event::Received(message)),
-            _ => self.received(message, script)?,
+            _ => self.received(message, script),
         }
-        Ok(())
     }
 
     /// All of a message has left its task, and perhaps lets others be sent.
     fn left(&mut self, message: u32, script: &mut dyn Script) -> Result<()> {
         script.left(message, &mut self.ready);
-        self.begin_all(script, Record::by_leaving(message))
+        self.causes.resize(self.ready.len(), Record::by_leaving(message));
+        self.begin_all(script)
     }
 
-    fn received(&mut self, message: u32, script: &mut dyn Script) -> Result<()> {
+    /// A task has a message, which perhaps lets others be sent.
+    fn received(&mut self, message: u32, script: &mut dyn Script) {
         self.record.message_ends(message, self.now);
         script.delivered(message, &mut self.ready);
-        self.begin_all(script, Record::by_message(message))
+        self.causes.resize(self.ready.len(), Record::by_message(message));
     }
 
     /// Reads what the completion of these classes will read: see [`Rates::warm`].
@@ -772,9 +857,17 @@ impl<'a> Engine<'a> {
             return;
         }
         self.rates.warm_to_leave(classes);
+        let mut bytes = 0;
+        for &class in classes {
+            let message = self.rates.own(class).message;
+            bytes ^= (self.facts.message)(message).bytes;
+            self.record.ask_for(message);
+            self.rates.corners(class).for_each(|channel| prefetch(&self.record.channel_bytes, channel as usize));
+        }
+        std::hint::black_box(bytes);
         let known = classes.iter().map(|&class| match self.by_path.is_empty() {
             true => 0,
-            false => self.by_path.get(&self.flights[class as usize].hash).map_or(0, |class| *class),
+            false => self.by_path.get(&self.of_paths[class as usize].hash).map_or(0, |class| *class),
         });
         std::hint::black_box(known.fold(0, |sum, class| sum ^ class));
     }
@@ -789,7 +882,7 @@ impl<'a> Engine<'a> {
 
     /// Takes the flows of a class that are complete out of it; appends messages that are, with the delay of their path.
     fn complete(&mut self, class: u32, until: f64, done: &mut Vec<(u32, f64)>) {
-        let flight = self.flights[class as usize];
+        let flight = *self.rates.own(class);
         let mut gone = 0;
         let (mut goal, mut message) = (flight.goal, flight.message);
         loop {
@@ -804,13 +897,13 @@ impl<'a> Engine<'a> {
             if self.last_part(message) {
                 self.record.message_carried((self.facts.message)(message).bytes);
                 self.record.served_late(message, self.now - time.min(self.now));
-                done.push((message, flight.delay_s));
+                done.push((message, self.of_paths[class as usize].delay_s));
             }
             let next = self.more.get_mut(&class).and_then(BinaryHeap::pop);
             (goal, message) = next.map_or((f64::INFINITY, u32::MAX), |Goal(goal, message)| (goal, message));
         }
         self.count(class, -f64::from(gone) * flight.rate, -f64::from(gone));
-        let flight = &mut self.flights[class as usize];
+        let flight = self.rates.own_mut(class);
         (flight.goal, flight.message) = (goal, message);
         if !self.leave(class, gone) {
             self.queue(class);
@@ -828,7 +921,7 @@ impl<'a> Engine<'a> {
             }
             self.more.remove(&class);
             if !self.by_path.is_empty()
-                && let Entry::Occupied(known) = self.by_path.entry(self.flights[class as usize].hash)
+                && let Entry::Occupied(known) = self.by_path.entry(self.of_paths[class as usize].hash)
                 && *known.get() == class
             {
                 known.remove();
@@ -852,7 +945,7 @@ impl<'a> Engine<'a> {
             members.swap_remove(place);
         }
         for &PoolPart { class, before, expected } in &parts {
-            let flight = self.flights[class as usize];
+            let flight = *self.rates.own(class);
             let served = flight.served + flight.rate * (now - flight.since) - before;
             self.carried(class, (served - flight.rate * (now - time)).max(0.0));
             self.record.carried_nothing(time, now, flight.rate, flight.between);
@@ -906,7 +999,7 @@ impl<'a> Engine<'a> {
 
     /// Keeps the sums over all flows.
     fn count(&mut self, class: u32, rate: f64, flows: f64) {
-        let Flight { between, kind, .. } = self.flights[class as usize];
+        let Flight { between, kind, .. } = *self.rates.own(class);
         let (copies, between) = self.alike.map_or((1.0, between.into()), |alike| alike.weights(kind));
         let [bytes, channels, number] = &mut self.record.now;
         *bytes += rate * copies;
@@ -928,19 +1021,21 @@ impl<'a> Engine<'a> {
         if self.pools.is_some() {
             return;
         }
-        let flight = &self.flights[class as usize];
+        let flight = self.rates.own(class);
         let time = match flight.rate > 0.0 {
             true => (flight.since + (flight.goal - flight.served) / flight.rate).max(self.now),
             false => f64::INFINITY,
         };
-        self.due.set(class, time);
+        self.due.set(&mut self.rates, class, time);
     }
 
-    /// Begins all that can begin; `cause` has let it.
-    fn begin_all(&mut self, script: &mut dyn Script, cause: u32) -> Result<()> {
-        self.causes.resize(self.ready.len(), cause);
+    /// Begins all that can begin.
+    fn begin_all(&mut self, script: &mut dyn Script) -> Result<()> {
         let mut at = 0;
         while at < self.ready.len() {
+            if at % TOGETHER == 0 {
+                self.warm_to_begin(at);
+            }
             let (ready, cause) = (self.ready[at], self.causes[at]);
             at += 1;
             if at % 4096 == 0 {
@@ -979,6 +1074,18 @@ impl<'a> Engine<'a> {
         self.ready.clear();
         self.causes.clear();
         Ok(())
+    }
+
+    /// Asks for the memory that the next messages which can begin need.
+    fn warm_to_begin(&self, at: usize) {
+        let messages = self.ready[at..].iter().take(TOGETHER).filter_map(|ready| match ready {
+            Ready::Message(message) => Some(*message),
+            _ => None,
+        });
+        for message in messages {
+            self.record.ask_for(message);
+            self.paths.ask_for((self.facts.ends)(message));
+        }
     }
 
     /// Rejects `left` more messages if their flows would not fit.
@@ -1043,7 +1150,12 @@ impl<'a> Engine<'a> {
         for part in 0..self.config.paths {
             let mut path = std::mem::take(&mut self.path);
             path.clear();
-            let between = self.paths.walk(source, target, &mut rng, &mut path)?;
+            let placed =
+                self.by_place().and_then(|lines| self.paths.walk_in(lines, [source, target], &mut rng, &mut path));
+            let between = match placed {
+                Some(between) => between,
+                None => self.paths.walk(source, target, &mut rng, &mut path)?,
+            };
             if path.is_empty() {
                 self.path = path;
                 return Ok(false);
@@ -1058,9 +1170,13 @@ impl<'a> Engine<'a> {
                 adaptive.offer(Part { message, bytes, ends, path, between, rng }, self.now);
             } else {
                 path.extend(self.window(message)?);
-                path.iter_mut().for_each(|channel| *channel = self.lines.place(*channel));
-                self.add(message, bytes, &path, [between, 0]);
+                let place = |&channel: &u32| if placed.is_some() { channel } else { self.lines.place(channel) };
+                self.fresh_paths.extend(path.iter().map(place));
+                self.fresh.push(Fresh { message, bytes, between, end: self.fresh_paths.len() });
                 self.path = path;
+                if self.fresh.len() == TOGETHER {
+                    self.add_fresh();
+                }
             }
         }
         if self.config.paths > 1 && self.pools.is_none() {
@@ -1068,6 +1184,25 @@ impl<'a> Engine<'a> {
         }
         self.record.message_enters();
         Ok(true)
+    }
+
+    /// The lines, where nothing asks for the channels of a path by their ids.
+    fn by_place(&self) -> Option<&Lines> {
+        (self.facts.noted.is_none() && self.adaptive.is_none()).then_some(&self.lines)
+    }
+
+    /// Adds the flows that begin now. What is done to one waits for memory; it is asked for ahead for all of them.
+    fn add_fresh(&mut self) {
+        let (mut fresh, paths) = (std::mem::take(&mut self.fresh), std::mem::take(&mut self.fresh_paths));
+        let begins = |at: usize| if at == 0 { 0 } else { fresh[at - 1].end };
+        self.rates.warm_to_add((0..fresh.len()).map(|at| &paths[begins(at)..fresh[at].end]));
+        let mut begin = 0;
+        for Fresh { message, bytes, between, end } in fresh.drain(..) {
+            self.add(message, bytes, &paths[begin..end], [between, 0]);
+            begin = end;
+        }
+        (self.fresh, self.fresh_paths) = (fresh, paths);
+        self.fresh_paths.clear();
     }
 
     /// Begins the parts that an adaptive routing has yet to decide for.
@@ -1104,15 +1239,14 @@ impl<'a> Engine<'a> {
             return (None, false);
         }
         // Most channels that terminals send into have few classes, among which a look finds more quickly than a map.
-        let classes = path.iter().map(|channel| self.rates.on(*channel));
-        let mut few = classes.min_by_key(ExactSizeIterator::len).expect("a path has channels");
+        let few = path.iter().copied().min_by_key(|channel| self.rates.in_line(*channel)).expect("a path has channels");
         let same = |class: &u32| {
-            let flight = &self.flights[*class as usize];
-            flight.hash == hash && flight.kind == kind && self.rates.path(*class).eq(path.iter().copied())
+            let known = self.of_paths[*class as usize].hash == hash;
+            known && self.rates.own(*class).kind == kind && self.rates.path(*class).eq(path.iter().copied())
         };
-        match few.len() > FEW {
+        match self.rates.in_line(few) > FEW {
             true => (self.by_path.get(&hash).copied().filter(same), true),
-            false => (few.find(same), false),
+            false => (self.rates.on(few).find(same), false),
         }
     }
 
@@ -1124,10 +1258,10 @@ impl<'a> Engine<'a> {
         let (known, by_path) = self.on_path(path, hash, kind);
         if let Some(class) = known {
             self.rates.join(class);
-            let flight = &mut self.flights[class as usize];
+            let flight = *self.rates.own(class);
             let served = flight.served + flight.rate * (self.now - flight.since);
             if self.pools.is_some() {
-                self.count(class, self.flights[class as usize].rate, 1.0);
+                self.count(class, flight.rate, 1.0);
                 self.pool(message, class, served);
                 return;
             }
@@ -1135,13 +1269,19 @@ impl<'a> Engine<'a> {
             let first = Goal(flight.goal, flight.message);
             // The heap's order is reversed: the lower goal is the greater.
             let (first, other) = if goal > first { (goal, first) } else { (first, goal) };
-            (flight.goal, flight.message) = (first.0, first.1);
+            let own = self.rates.own_mut(class);
+            (own.goal, own.message) = (first.0, first.1);
             self.more.entry(class).or_default().push(other);
-            self.count(class, self.flights[class as usize].rate, 1.0);
+            self.count(class, flight.rate, 1.0);
             self.queue(class);
             return;
         }
-        let class = self.rates.add(path, 1);
+        let (served, since, rate, goal) = (0.0, self.now, 0.0, bytes);
+        let class = self.rates.add_with(path, 1, |before| {
+            // The schedule may still have the id.
+            let times = before.map_or(Times::NEVER, |flight| flight.times);
+            Flight { served, since, rate, goal, times, message, between, kind }
+        });
         if by_path {
             self.by_path.entry(hash).or_insert(class);
         }
@@ -1152,12 +1292,10 @@ impl<'a> Engine<'a> {
                 self.paths.delay_s((self.facts.ends)(message), channels)
             }
         };
-        let (served, since, rate, goal) = (0.0, self.now, 0.0, bytes);
-        let flight = Flight { served, since, rate, goal, message, between, delay_s, hash, kind };
-        if self.flights.len() == class as usize {
-            self.flights.push(flight);
-        } else {
-            self.flights[class as usize] = flight;
+        let of_path = OfPath { delay_s, hash };
+        match self.of_paths.get_mut(class as usize) {
+            Some(unused) => *unused = of_path,
+            None => self.of_paths.push(of_path),
         }
         self.active += 1;
         self.count(class, 0.0, 1.0);
@@ -1169,7 +1307,7 @@ impl<'a> Engine<'a> {
         let (bytes, now) = (self.bytes_of(message), self.now);
         if let Some(pools) = &mut self.pools {
             let pool = pools.of(message, bytes, now);
-            let Flight { rate, delay_s, .. } = self.flights[class as usize];
+            let (rate, delay_s) = (self.rates.own(class).rate, self.of_paths[class as usize].delay_s);
             let expected = bytes / f64::from(self.config.paths);
             pools.join(pool, PoolPart { class, before, expected }, [rate, delay_s], now);
         }
@@ -1186,11 +1324,11 @@ impl<'a> Engine<'a> {
             }
             if own.added > ADDED || self.config.model == Sharing::Sticky {
                 // Lest rounding adds up, or leaves a rate where all parts wait.
-                own.rate = own.parts.iter().map(|part| self.flights[part.class as usize].rate).sum();
+                own.rate = own.parts.iter().map(|part| self.rates.own(part.class).rate).sum();
                 own.added = 0;
             }
             let left_s = if own.rate > 0.0 { (own.bytes - own.served).max(0.0) / own.rate } else { f64::INFINITY };
-            self.due.set(pool, self.now + left_s);
+            self.due.set(&mut pools.pools, pool, self.now + left_s);
         }
     }
 
@@ -1206,7 +1344,7 @@ impl<'a> Engine<'a> {
                 continue;
             }
             for part in &mut own.parts {
-                let flight = &self.flights[part.class as usize];
+                let flight = *self.rates.own(part.class);
                 let carried = flight.served + flight.rate * (now - flight.since) - part.before;
                 let more = carried + left * flight.rate / own.rate - part.expected;
                 part.expected += more;
@@ -1218,17 +1356,13 @@ impl<'a> Engine<'a> {
 
     /// Brings the rates up to date, and queues the completions that follow.
     fn settle(&mut self) {
+        self.add_fresh();
         let now = self.now;
         self.rates.settle();
         for place in 0..self.rates.changed().len() {
-            if place % TOGETHER == 0 {
-                // As `Rates::warm` does.
-                let some = self.rates.changed()[place..].iter().take(TOGETHER);
-                std::hint::black_box(some.map(|&class| self.flights[class as usize].rate).sum::<f64>());
-            }
             let class = self.rates.changed()[place];
             let rate = self.rates.rate(class);
-            let flight = &mut self.flights[class as usize];
+            let flight = self.rates.own_mut(class);
             if (rate - flight.rate).abs() <= SAME * flight.rate {
                 continue;
             }
@@ -1243,24 +1377,27 @@ impl<'a> Engine<'a> {
             self.queue(class);
         }
         self.settle_pools();
-        self.due.sort_out();
+        match &mut self.pools {
+            Some(pools) => self.due.sort_out(&mut pools.pools),
+            None => self.due.sort_out(&mut self.rates),
+        }
     }
 
     /// Writes down what flows have carried that are still under way at the end.
     fn account_for_the_rest(&mut self) {
         if let Some(pools) = self.pools.take() {
             for part in pools.pools.iter().flat_map(|pool| &pool.parts) {
-                let flight = self.flights[part.class as usize];
+                let flight = *self.rates.own(part.class);
                 let served = flight.served + flight.rate * (self.now - flight.since);
                 self.carried(part.class, served - part.before);
             }
             return;
         }
-        for class in 0..self.flights.len() as u32 {
+        for class in 0..self.rates.ids() {
             if self.rates.flows(class) == 0 {
                 continue;
             }
-            let flight = self.flights[class as usize];
+            let flight = *self.rates.own(class);
             let served = flight.served + flight.rate * (self.now - flight.since);
             let others = self.more.remove(&class).unwrap_or_default();
             for Goal(goal, message) in others.into_iter().chain([Goal(flight.goal, flight.message)]) {

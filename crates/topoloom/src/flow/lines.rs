@@ -4,6 +4,7 @@
 //! far apart in memory. The engine therefore keeps channels at *places*: those of a line, one behind the other.
 
 use crate::network::{Grid, Lattice, Network, Peer, PortId};
+use crate::routing::Piece;
 
 /// The order in which the engine keeps channels.
 #[derive(Debug, Default)]
@@ -13,6 +14,8 @@ pub(super) struct Lines {
     channels: Vec<u32>,
     /// True at the positions of channels that follow the one at the place before in a line.
     goes_on: Vec<bool>,
+    /// The sides of a torus whose routers all have both neighbours in each dimension.
+    full: Option<Vec<u32>>,
 }
 
 impl Lines {
@@ -26,6 +29,9 @@ impl Lines {
         let ports = 0..network.ports().len() as u32;
         let mut order: Vec<u64> = ports.map(|port| line(network, grid, PortId(port)) << 32 | u64::from(port)).collect();
         order.sort_unstable();
+        let used = 2 * grid.sides.len() * network.num_routers();
+        let is_full = order.iter().take(used).enumerate().all(|(place, key)| key >> 32 == place as u64);
+        let full = is_full.then(|| grid.sides.clone());
         let goes_on = order.windows(2).map(|two| is_next(two, grid, network.num_routers() as u64));
         let goes_on = std::iter::once(false).chain(goes_on).collect();
         let channels: Vec<u32> = order.into_iter().map(|key| key as u32).collect();
@@ -33,7 +39,7 @@ impl Lines {
         for (place, &channel) in (0..).zip(&channels) {
             places[channel as usize] = place;
         }
-        Self { places, channels, goes_on }
+        Self { places, channels, goes_on, full }
     }
 
     /// False where channels are kept as they are.
@@ -49,6 +55,39 @@ impl Lines {
     /// The channel at a place.
     pub fn channel(&self, place: u32) -> u32 {
         self.channels.get(place as usize).copied().unwrap_or(place)
+    }
+
+    /// True if the places of a line can be counted: see [`Lines::along`].
+    pub fn are_full(&self) -> bool {
+        self.full.is_some()
+    }
+
+    /// Appends the places of a straight piece of a path. To be called where all lines [are full](Lines::are_full).
+    pub fn along(&self, piece: Piece, path: &mut Vec<u32>) {
+        let sides = self.full.as_ref().expect("its places are asked for where they are known");
+        let (side, Piece { dim, down, from, stride, hops }) = (sides[piece.dim], piece);
+        let routers: u32 = sides.iter().product();
+        let (line, mut own) = (from % stride + from / stride / side * stride, from / stride % side);
+        let first = (2 * dim as u32 + u32::from(down)) * routers + line * side;
+        for _ in 0..hops {
+            path.push(first + own);
+            own = match down {
+                true => {
+                    if own == 0 {
+                        side - 1
+                    } else {
+                        own - 1
+                    }
+                }
+                false => {
+                    if own + 1 == side {
+                        0
+                    } else {
+                        own + 1
+                    }
+                }
+            };
+        }
     }
 
     /// True if the channel at a place follows the one at the place before in a line.
@@ -118,6 +157,35 @@ mod tests {
             // On a torus from the last of a line to the first.
             let next = |two: &[u32]| [1, side - 1].contains(&two[0].abs_diff(two[1]));
             assert!(places.len() > 1 && places.windows(2).all(next), "{spec} {places:?}");
+        }
+    }
+
+    #[test]
+    fn paths_that_are_counted_are_those_that_are_walked() {
+        for (spec, counted) in [
+            ("torus:4x3x5,p=2", true),
+            ("torus:6x6", true),
+            ("torus:3x4,rate=100G", true),
+            ("torus:4x2x3", false),
+            ("mesh:4x5", false),
+        ] {
+            let network = topology::build(spec).expect(spec);
+            let routing = routing::build(&network, "dor").expect("offered");
+            let (lines, config) = (Lines::new(&network), FlowConfig { injection: Some(1.0), ..FlowConfig::default() });
+            let paths = Paths::new(&network, &routing, &config);
+            let ids = || (0..network.num_terminals() as u32).map(TerminalId);
+            for ends in ids().flat_map(|source| ids().map(move |target| [source, target])) {
+                let (mut walked, mut found) = (Vec::new(), Vec::new());
+                let mut rngs = [0, 1].map(|_| paths.stream(ends[0], ends[1]));
+                let between = paths.walk_in(&lines, ends, &mut rngs[0], &mut found);
+                let wanted = paths.walk(ends[0], ends[1], &mut rngs[1], &mut walked).expect("it ends");
+                assert_eq!(between, counted.then_some(wanted), "{spec}");
+                let places: Vec<u32> = walked.iter().map(|&channel| lines.place(channel)).collect();
+                assert!(found == if counted { places } else { Vec::new() }, "{spec} {ends:?}");
+                if counted {
+                    assert_eq!(rngs[0].coin(), rngs[1].coin(), "{spec}: as many draws");
+                }
+            }
         }
     }
 

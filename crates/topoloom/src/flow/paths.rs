@@ -5,10 +5,12 @@
 //! terminals whose capacity has a limit have channels.
 
 use super::FlowConfig;
+use super::lines::Lines;
 use crate::error::Result;
+use crate::memory::prefetch;
 use crate::network::{Network, Peer, Port, PortId, TerminalId};
 use crate::rng::{Rng, mix};
-use crate::routing::{AnyRouting, Idle, Links, PathView, Routing, View, walk};
+use crate::routing::{AnyRouting, DimensionOrder, Idle, Links, Min, PathView, Routing, View, walk};
 
 /// Walks a routing from terminal to terminal.
 pub struct Paths<'a> {
@@ -198,6 +200,13 @@ impl<'a> Paths<'a> {
         usize::from(self.injection)
     }
 
+    /// Asks for the memory that a path between two terminals begins with.
+    pub(super) fn ask_for(&self, ends: [TerminalId; 2]) {
+        for end in ends {
+            prefetch(self.network.ports(), self.network.terminal_port(end).index());
+        }
+    }
+
     /// Appends the channels of a path in an idle network, and returns how many are between routers. A channel may stand
     /// there more than once.
     ///
@@ -205,6 +214,29 @@ impl<'a> Paths<'a> {
     /// [`Error::Routing`](crate::error::Error::Routing) if the routing has a cycle, as custom tables may.
     pub fn walk(&self, source: TerminalId, target: TerminalId, rng: &mut Rng, path: &mut Vec<u32>) -> Result<u32> {
         self.walk_by(Queues::Idle, source, target, rng, path)
+    }
+
+    /// As [`Paths::walk`], each channel at its [place](Lines::place), where the lines and the routing are so regular that
+    /// no table is asked; else nothing is appended or drawn.
+    pub(super) fn walk_in(
+        &self,
+        lines: &Lines,
+        [source, target]: [TerminalId; 2],
+        rng: &mut Rng,
+        path: &mut Vec<u32>,
+    ) -> Option<u32> {
+        let Min(order) = self.routing.downcast_ref::<Min<DimensionOrder<true>>>().filter(|_| lines.are_full())?;
+        if self.injection {
+            path.push(lines.place(self.network.ports().len() as u32 + source.0));
+        }
+        let first = path.len();
+        let [from, to] = [source, target].map(|end| self.network.router_of(end));
+        order.pieces(from, to, rng, |piece| lines.along(piece, path));
+        let between = (path.len() - first) as u32;
+        if self.consumption {
+            path.push(lines.place(self.network.terminal_port(target).0));
+        }
+        Some(between)
     }
 
     /// As [`Paths::walk`], by other queues.

@@ -17,13 +17,12 @@
 //!
 //! Where paths run along lines, only channels that no other one [covers](super::cover) are looked at.
 
-use std::ops::Range;
-
 use serde::Serialize;
 
 use super::cover::Cover;
+use super::crossings::{Crossings, HavePaths, LONGEST, PathRuns};
 use super::radix_heap::{LevelEntry, RadixHeap};
-use crate::memory::on_large_pages;
+use crate::memory::{on_large_pages, prefetch, prefetch_whole};
 
 /// How flows share the capacity of channels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
@@ -58,17 +57,14 @@ fn less(a: f64, b: f64, eps: f64) -> bool {
     a < b - eps * b.abs()
 }
 
-/// Flows on one path.
+/// Flows on one path. Two lines of the cache hold all that a change of its rate needs.
 #[derive(Debug, Clone, Copy)]
-#[repr(align(32))]
-struct Class {
+#[repr(C, align(64))]
+struct Class<T> {
     /// The rate of each of its flows.
     rate: f64,
-    /// Where its path is in `hops`: first its runs, each as a hop from the lowest channel to the highest, where channels
-    /// are covered, then its channels.
-    first: u32,
-    runs: u16,
-    len: u32,
+    /// Its path.
+    path: PathRuns,
     /// How many flows it has.
     flows: u32,
     /// The channel that its rate was frozen at.
@@ -78,35 +74,14 @@ struct Class {
     /// How often that change opened it again.
     again: u8,
     open: bool,
+    /// What else is known of it.
+    own: T,
 }
 
-impl Class {
-    /// Where its channels are in `hops`.
-    fn channels(&self) -> Range<usize> {
-        let first = self.first as usize + usize::from(self.runs);
-        first..first + self.len as usize
+impl<T> HavePaths for Vec<Class<T>> {
+    fn path_mut(&mut self, class: u32) -> &mut PathRuns {
+        &mut self[class as usize].path
     }
-
-    /// Where its runs are, or its channels where none are covered.
-    fn parts(&self) -> Range<usize> {
-        let first = self.first as usize;
-        first..first + if self.runs > 0 { usize::from(self.runs) } else { self.len as usize }
-    }
-}
-
-/// A channel of a class's path.
-#[derive(Debug, Clone, Copy)]
-struct Hop {
-    channel: u32,
-    /// The class's place among those that cross the channel.
-    place: u32,
-}
-
-/// A class that crosses a channel, and the position in `hops` of that which does.
-#[derive(Debug, Clone, Copy)]
-struct Crossing {
-    class: u32,
-    hop: u32,
 }
 
 /// A line of the cache: what is done to one channel is done to all of a path, and waits for memory more than for anything
@@ -161,21 +136,18 @@ impl ChannelState {
     }
 }
 
-/// Classes of flows on channels, and their rates.
+/// Classes of flows on channels, their rates, and something of each.
 #[derive(Debug)]
-pub struct Rates {
+pub struct Rates<T = ()> {
     sharing: Sharing,
     /// Only channels that are not covered have a state that is kept up to date.
     channels: Vec<ChannelState>,
     /// Where channels may be covered.
     cover: Option<Cover>,
-    crossings: Vec<Vec<Crossing>>,
-    classes: Vec<Class>,
+    crossings: Crossings,
+    classes: Vec<Class<T>>,
     /// Classes without flows, to be used again.
     unused: Vec<u32>,
-    hops: Vec<Hop>,
-    /// Paths to be used again, by length.
-    free: Vec<Vec<u32>>,
     /// The number of the change at hand.
     change: u32,
     /// Rates that differ by less are equal.
@@ -199,23 +171,19 @@ pub struct Rates {
     fixed: Vec<(f64, u32)>,
 }
 
-impl Rates {
+impl<T: Copy> Rates<T> {
     /// No flows yet, on channels of these capacities.
     pub fn new(capacities: impl IntoIterator<Item = f64>, sharing: Sharing) -> Self {
         let capacities: Vec<f64> = capacities.into_iter().collect();
         let mut channels = on_large_pages(capacities.len());
         channels.extend(capacities.into_iter().map(ChannelState::of));
-        let mut crossings = on_large_pages(channels.len());
-        crossings.resize(channels.len(), Vec::new());
         Self {
             sharing,
             cover: None,
-            crossings,
+            crossings: Crossings::new(channels.len()),
             classes: on_large_pages(channels.len()),
             unused: Vec::new(),
-            hops: on_large_pages(4 * channels.len()),
             channels,
-            free: Vec::new(),
             change: 0,
             eps: EPS,
             dirty: Vec::new(),
@@ -235,7 +203,12 @@ impl Rates {
     /// a line.
     pub fn in_lines(self, follows: impl Fn(u32) -> bool) -> Self {
         let capacity = |channel: u32| self.channels[channel as usize].capacity;
-        let joined = |channel: u32| follows(channel) && capacity(channel) == capacity(channel - 1);
+        let mut length = 0;
+        let joined = |channel: u32| {
+            let goes_on = follows(channel) && capacity(channel) == capacity(channel - 1) && length < LONGEST;
+            length = if goes_on { length + 1 } else { 1 };
+            goes_on
+        };
         let cover = (self.sharing == Sharing::MaxMin).then(|| Cover::new(self.channels.len(), joined));
         Self { cover, ..self }
     }
@@ -246,84 +219,86 @@ impl Rates {
         if let Some(cover) = &mut self.cover {
             cover.add_channel();
         }
-        self.crossings.push(Vec::new());
+        self.crossings.add_channel();
         self.channels.len() as u32 - 1
     }
 
-    /// Adds a class of `flows` flows on `path`, which is not empty; returns its id. A channel that occurs there several
+    /// Adds a class of `flows` flows on `path`, which is not empty; returns its id. `own` is what is known of it,
+    /// by that of the class which had the id before. A channel that occurs there several
     /// times carries each flow as often.
-    pub fn add(&mut self, path: &[u32], flows: u32) -> u32 {
-        let runs = self.cover.as_ref().map_or(0, |cover| cover.runs(path).count());
-        let room = runs + path.len();
-        let first = self.free.get_mut(room).and_then(Vec::pop).unwrap_or_else(|| {
-            self.hops.resize(self.hops.len() + room, Hop { channel: NOWHERE, place: 0 });
-            (self.hops.len() - room) as u32
-        });
-        let (runs, len, opened) = (runs as u16, path.len() as u32, self.change);
-        let class = Class { rate: 0.0, first, runs, len, flows, bottleneck: NOWHERE, opened, again: 0, open: false };
-        let id = match self.unused.pop() {
-            Some(id) => {
-                self.classes[id as usize] = class;
-                id
-            }
-            None => {
-                self.classes.push(class);
-                self.classes.len() as u32 - 1
-            }
-        };
-        for (hop, &channel) in (class.channels().start as u32..).zip(path) {
-            let crossings = &mut self.crossings[channel as usize];
-            self.hops[hop as usize] = Hop { channel, place: crossings.len() as u32 };
-            crossings.push(Crossing { class: id, hop });
+    pub fn add_with(&mut self, path: &[u32], flows: u32, own: impl FnOnce(Option<&T>) -> T) -> u32 {
+        let id = self.unused.pop().unwrap_or(self.classes.len() as u32);
+        let own = own(self.classes.get(id as usize).map(|class| &class.own));
+        let (path, opened) = (self.crossings.add(id, path, self.cover.as_ref()), self.change);
+        let class = Class { rate: 0.0, path, flows, bottleneck: NOWHERE, opened, again: 0, open: false, own };
+        match self.classes.get_mut(id as usize) {
+            Some(unused) => *unused = class,
+            None => self.classes.push(class),
         }
         if let Some(cover) = &mut self.cover {
-            for (at, (low, high)) in cover.runs(path).enumerate() {
-                self.hops[first as usize + at] = Hop { channel: low, place: high };
-            }
-            self.hops[class.parts()].iter().for_each(|run| cover.add((run.channel, run.place)));
+            self.crossings.runs(&class.path).iter().for_each(|run| cover.add(run.span()));
         }
-        self.each_channel(class, |there| there.parts += 1);
+        self.each_channel(id, |there| there.parts += 1);
         self.fresh.push(id);
         id
+    }
+
+    /// Asks for the memory of a class.
+    #[inline]
+    pub fn ask_for(&self, class: u32) {
+        prefetch_whole(&self.classes, class as usize);
+    }
+
+    /// What is known of a class.
+    #[inline]
+    pub fn own(&self, class: u32) -> &T {
+        &self.classes[class as usize].own
+    }
+
+    /// The same, to be changed.
+    #[inline]
+    pub fn own_mut(&mut self, class: u32) -> &mut T {
+        &mut self.classes[class as usize].own
+    }
+
+    /// How many classes there have been at a time, at most: their ids are below.
+    pub fn ids(&self) -> u32 {
+        self.classes.len() as u32
     }
 
     /// One more flow in a class.
     pub fn join(&mut self, class: u32) {
         let own = &mut self.classes[class as usize];
         own.flows += 1;
-        let own = *own;
-        self.each_channel(own, |there| there.fixed += own.rate);
+        let rate = own.rate;
+        self.each_channel(class, |there| there.fixed += rate);
         self.fresh.push(class);
     }
 
     /// Calls with the channels of a class that are not covered.
     #[inline]
-    fn crossed(hops: &[Hop], cover: Option<&Cover>, class: Class, mut each: impl FnMut(u32)) {
+    fn crossed(crossings: &Crossings, cover: Option<&Cover>, class: &Class<T>, mut each: impl FnMut(u32)) {
+        let runs = crossings.runs(&class.path).iter();
         match cover {
-            None => hops[class.channels()].iter().for_each(|hop| each(hop.channel)),
-            Some(cover) => {
-                hops[class.parts()]
-                    .iter()
-                    .for_each(|run| cover.uncovered((run.channel, run.place)).for_each(&mut each));
-            }
+            None => runs.for_each(|run| each(run.span().0)),
+            Some(cover) => runs.for_each(|run| cover.uncovered(run.span()).for_each(&mut each)),
         }
     }
 
     /// Changes the states of the channels of a class that are not covered.
     #[inline]
-    fn each_channel(&mut self, class: Class, mut change: impl FnMut(&mut ChannelState)) {
-        let channels = &mut self.channels;
-        Self::crossed(&self.hops, self.cover.as_ref(), class, |channel| change(&mut channels[channel as usize]));
+    fn each_channel(&mut self, class: u32, mut change: impl FnMut(&mut ChannelState)) {
+        let (channels, class) = (&mut self.channels, &self.classes[class as usize]);
+        Self::crossed(&self.crossings, self.cover.as_ref(), class, |channel| change(&mut channels[channel as usize]));
     }
 
     /// This many flows fewer in a class; returns true if it has none left and is gone.
     pub fn leave(&mut self, class: u32, flows: u32) -> bool {
         let own = &mut self.classes[class as usize];
         own.flows -= flows;
-        let own = *own;
-        let Class { rate, first, flows: left, bottleneck, .. } = own;
+        let Class { rate, path, flows: left, bottleneck, .. } = *own;
         let (channels, dirty, gone) = (&mut self.channels, &mut self.dirty, u32::from(left == 0));
-        Self::crossed(&self.hops, self.cover.as_ref(), own, |channel| {
+        Self::crossed(&self.crossings, self.cover.as_ref(), own, |channel| {
             dirty.push(channel);
             let there = &mut channels[channel as usize];
             there.fixed -= rate * f64::from(flows);
@@ -333,25 +308,13 @@ impl Rates {
         if left > 0 {
             return false;
         }
-        for hop in own.channels() {
-            let Hop { channel, place } = self.hops[hop];
-            let crossings = &mut self.crossings[channel as usize];
-            crossings.swap_remove(place as usize);
-            if let Some(moved) = crossings.get(place as usize) {
-                self.hops[moved.hop as usize].place = place;
-            }
-        }
         if let Some(cover) = &mut self.cover {
-            self.hops[own.parts()].iter().for_each(|run| cover.remove((run.channel, run.place)));
+            self.crossings.runs(&path).iter().for_each(|run| cover.remove(run.span()));
         }
+        self.crossings.remove(class, self.cover.as_ref(), &mut self.classes);
         if bottleneck != NOWHERE {
             self.channels[bottleneck as usize].bound -= 1;
         }
-        let room = own.channels().end - first as usize;
-        if self.free.len() <= room {
-            self.free.resize(room + 1, Vec::new());
-        }
-        self.free[room].push(first);
         self.unused.push(class);
         true
     }
@@ -369,37 +332,68 @@ impl Rates {
     }
 
     /// The path of a class.
-    pub fn path(&self, class: u32) -> impl ExactSizeIterator<Item = u32> + '_ {
-        self.hops[self.classes[class as usize].channels()].iter().map(|hop| hop.channel)
+    pub fn path(&self, class: u32) -> impl Iterator<Item = u32> + '_ {
+        self.crossings.path(&self.classes[class as usize].path)
     }
 
     /// The classes that cross a channel.
-    pub fn on(&self, channel: u32) -> impl ExactSizeIterator<Item = u32> + '_ {
-        self.crossings[channel as usize].iter().map(|crossing| crossing.class)
+    pub fn on(&self, channel: u32) -> impl Iterator<Item = u32> + '_ {
+        self.crossings.on(channel, self.cover.as_ref())
+    }
+
+    /// How many classes cross the line of a channel, or the channel itself where there are no lines.
+    pub fn in_line(&self, channel: u32) -> usize {
+        self.crossings.in_line(channel, self.cover.as_ref())
     }
 
     /// Reads what changes of these classes are about to read. Here no read waits for another, so that memory delivers many at
     /// a time; in the changes themselves nearly each waits for the one before.
     pub fn warm(&self, classes: &[u32]) {
-        let mut sum = 0;
+        classes.iter().for_each(|&class| prefetch_whole(&self.classes, class as usize));
         for &class in classes {
-            let own = self.classes[class as usize];
-            Self::crossed(&self.hops, self.cover.as_ref(), own, |channel| sum ^= self.channels[channel as usize].seen);
+            let own = &self.classes[class as usize];
+            Self::crossed(&self.crossings, self.cover.as_ref(), own, |channel| {
+                prefetch(&self.channels, channel as usize)
+            });
         }
-        std::hint::black_box(sum);
     }
 
     /// The same for classes that are about to leave: also which others move to their positions.
     pub fn warm_to_leave(&self, classes: &[u32]) {
         self.warm(classes);
-        let mut sum = 0;
-        for &class in classes {
-            for hop in &self.hops[self.classes[class as usize].channels()] {
-                let moved = self.crossings[hop.channel as usize].last();
-                sum ^= moved.map_or(0, |moved| self.hops[moved.hop as usize].place);
+        let cover = self.cover.as_ref();
+        let paths = || classes.iter().flat_map(|&class| self.crossings.runs(&self.classes[class as usize].path));
+        paths().for_each(|&run| self.crossings.ask_for(run.span(), cover));
+        paths().for_each(|&run| self.crossings.ask_for_last(run.span().0, cover));
+        for &run in paths() {
+            if let Some(class) = self.crossings.ask_for_moved(run, cover) {
+                prefetch(&self.classes, class as usize);
             }
         }
-        std::hint::black_box(sum);
+    }
+
+    /// The same for classes that are about to come, on these paths.
+    pub fn warm_to_add<'p>(&self, paths: impl Iterator<Item = &'p [u32]> + Clone) {
+        let cover = self.cover.as_ref();
+        for path in paths.clone() {
+            Crossings::each_run(path, cover, |first, last| {
+                let run = (first.min(last), first.max(last));
+                self.crossings.ask_for(run, cover);
+                let there = |channel: u32| prefetch(&self.channels, channel as usize);
+                match cover {
+                    None => there(first),
+                    Some(cover) => cover.uncovered(run).for_each(there),
+                }
+            });
+        }
+        for path in paths {
+            Crossings::each_run(path, cover, |first, _| self.crossings.ask_for_last(first, cover));
+        }
+    }
+
+    /// The first channel and the last of each straight piece of a class's path.
+    pub fn corners(&self, class: u32) -> impl Iterator<Item = u32> + '_ {
+        self.crossings.runs(&self.classes[class as usize].path).iter().flat_map(|run| <[u32; 2]>::from(run.span()))
     }
 
     /// The classes whose rate the last change may have changed.
@@ -420,13 +414,18 @@ impl Rates {
             Sharing::MaxMin => {
                 self.update_cover();
                 dirty.retain(|&channel| self.is_uncovered(channel));
-                dirty.iter().for_each(|&channel| self.look(channel));
-                fresh.iter().for_each(|&class| self.open(class));
+                for some in dirty.chunks(TOGETHER) {
+                    some.iter().for_each(|&channel| prefetch(&self.channels, channel as usize));
+                    some.iter().for_each(|&channel| self.look(channel));
+                }
+                for some in fresh.chunks(TOGETHER) {
+                    self.warm(some);
+                    some.iter().for_each(|&class| self.open(class));
+                }
             }
             Sharing::Sticky => {
-                let waiting = |crossing: &&Crossing| self.classes[crossing.class as usize].rate == 0.0;
-                let crossings = dirty.iter().flat_map(|&channel| &self.crossings[channel as usize]);
-                fresh.extend(crossings.filter(waiting).map(|crossing| crossing.class));
+                let waiting = |class: &u32| self.classes[*class as usize].rate == 0.0;
+                fresh.extend(dirty.iter().flat_map(|&channel| self.on(channel)).filter(waiting));
                 fresh.iter().for_each(|&class| self.open(class));
             }
         }
@@ -457,10 +456,12 @@ impl Rates {
 
     /// Sums up what the classes that cross a channel take; none of them is open.
     fn sum_up(&mut self, channel: u32) {
-        let (here, crossings) = (&mut self.channels[channel as usize], &self.crossings[channel as usize]);
-        (here.added, here.fixed, here.most, here.parts) = (0, 0.0, 0.0, crossings.len() as u32);
-        for crossing in crossings {
-            let class = &self.classes[crossing.class as usize];
+        self.crossings.on(channel, self.cover.as_ref()).for_each(|class| prefetch(&self.classes, class as usize));
+        let here = &mut self.channels[channel as usize];
+        (here.added, here.fixed, here.most, here.parts) = (0, 0.0, 0.0, 0);
+        for class in self.crossings.on(channel, self.cover.as_ref()) {
+            let class = &self.classes[class as usize];
+            here.parts += 1;
             here.fixed += class.rate * f64::from(class.flows);
             here.most = here.most.max(class.rate);
         }
@@ -518,8 +519,7 @@ impl Rates {
 
     /// Opens a class: its rate is to be found.
     fn open(&mut self, class: u32) {
-        let own = self.classes[class as usize];
-        let Class { rate, flows, bottleneck, open, opened, mut again, .. } = own;
+        let Class { rate, flows, bottleneck, open, opened, mut again, .. } = self.classes[class as usize];
         if open {
             return;
         }
@@ -533,7 +533,8 @@ impl Rates {
             }
         }
         let mut crossed = std::mem::take(&mut self.crossed);
-        Self::crossed(&self.hops, self.cover.as_ref(), own, |channel| crossed.push(channel));
+        let own = &self.classes[class as usize];
+        Self::crossed(&self.crossings, self.cover.as_ref(), own, |channel| crossed.push(channel));
         for &channel in &crossed {
             if self.channels[channel as usize].seen != self.change {
                 self.look(channel);
@@ -562,6 +563,7 @@ impl Rates {
         for channel in noted.drain(..) {
             let here = &mut self.channels[channel as usize];
             here.noted = false;
+            self.crossings.ask_for_list(channel, self.cover.as_ref());
             let share = here.share();
             self.queue(channel, share);
         }
@@ -578,14 +580,25 @@ impl Rates {
         }
     }
 
+    /// Keeps those of some classes of which `stays` is true, in their order.
+    fn keep_where(&self, classes: &mut Vec<u32>, stays: impl Fn(&Class<T>) -> bool) {
+        let mut kept = 0;
+        for at in 0..classes.len() {
+            if let Some(&later) = classes.get(at + TOGETHER / 2) {
+                prefetch(&self.classes, later as usize);
+            }
+            let class = classes[at];
+            classes[kept] = class;
+            kept += usize::from(stays(&self.classes[class as usize]));
+        }
+        classes.truncate(kept);
+    }
+
     /// Opens the classes of a channel that `which` names.
-    fn open_where(&mut self, channel: u32, which: impl Fn(&Class) -> bool) {
+    fn open_where(&mut self, channel: u32, which: impl Fn(&Class<T>) -> bool) {
         let mut together = std::mem::take(&mut self.together);
-        let classes = self.crossings[channel as usize].iter().map(|crossing| crossing.class);
-        together.extend(classes.filter(|&class| {
-            let own = &self.classes[class as usize];
-            !own.open && which(own)
-        }));
+        together.extend(self.on(channel));
+        self.keep_where(&mut together, |own| !own.open && which(own));
         for some in together.chunks(TOGETHER) {
             self.warm(some);
             some.iter().for_each(|&class| self.open(class));
@@ -605,7 +618,8 @@ impl Rates {
         let here = self.channels[channel as usize];
         let (open, share, eps) = (here.open, here.share(), self.eps);
         let mut fixed = std::mem::take(&mut self.fixed);
-        let classes = self.crossings[channel as usize].iter().map(|crossing| &self.classes[crossing.class as usize]);
+        self.on(channel).for_each(|class| prefetch(&self.classes, class as usize));
+        let classes = self.on(channel).map(|class| &self.classes[class as usize]);
         fixed.extend(classes.filter(|class| !class.open).map(|class| (class.rate, class.flows)));
         let (mut level, mut above) = (share, 0);
         loop {
@@ -641,49 +655,65 @@ impl Rates {
     fn freeze(&mut self, channel: u32, share: f64) {
         let full = self.sharing == Sharing::Sticky && share < FULL * self.channels[channel as usize].capacity;
         let rate = if full { 0.0 } else { share };
-        for place in 0..self.crossings[channel as usize].len() {
-            let class = self.crossings[channel as usize][place].class;
-            let own = &mut self.classes[class as usize];
-            if !own.open {
-                continue;
-            }
-            (own.open, own.rate, own.bottleneck) = (false, rate, channel);
-            self.channels[channel as usize].bound += 1;
-            let own = *own;
-            self.each_channel(own, |there| {
-                there.fixed += rate * f64::from(own.flows);
-                there.most = there.most.max(rate);
-                there.open -= own.flows;
-            });
+        let mut together = std::mem::take(&mut self.together);
+        together.extend(self.on(channel));
+        self.keep_where(&mut together, |own| own.open);
+        for some in together.chunks(TOGETHER) {
+            self.warm(some);
+            some.iter().for_each(|&class| self.freeze_class(class, channel, rate));
         }
+        together.clear();
+        self.together = together;
         self.channels[channel as usize].level = rate;
+    }
+
+    /// Freezes an open class at the rate of a channel, unless that was done at another of its runs there.
+    fn freeze_class(&mut self, class: u32, channel: u32, rate: f64) {
+        let own = &mut self.classes[class as usize];
+        if !own.open {
+            return;
+        }
+        (own.open, own.rate, own.bottleneck) = (false, rate, channel);
+        let flows = own.flows;
+        self.channels[channel as usize].bound += 1;
+        self.each_channel(class, |there| {
+            there.fixed += rate * f64::from(flows);
+            there.most = there.most.max(rate);
+            there.open -= flows;
+        });
     }
 
     /// The rates by [`Sharing::Share`] of all classes that cross a channel of the change.
     fn share(&mut self, dirty: &[u32], fresh: &[u32]) {
-        let of_fresh = fresh.iter().flat_map(|&class| &self.hops[self.classes[class as usize].channels()]);
-        let mut channels: Vec<u32> = dirty.iter().copied().chain(of_fresh.map(|hop| hop.channel)).collect();
+        let of_fresh = fresh.iter().flat_map(|&class| self.path(class));
+        let mut channels: Vec<u32> = dirty.iter().copied().chain(of_fresh).collect();
         channels.retain(|&channel| {
             let here = &mut self.channels[channel as usize];
             std::mem::replace(&mut here.seen, self.change) != self.change
         });
         for &channel in &channels {
-            let crossings = &self.crossings[channel as usize];
-            self.channels[channel as usize].open = crossings.iter().map(|c| self.classes[c.class as usize].flows).sum();
+            let flows = self.on(channel).map(|class| self.classes[class as usize].flows);
+            self.channels[channel as usize].open = flows.sum();
         }
         for &channel in &channels {
-            for crossing in &self.crossings[channel as usize] {
-                let own = &mut self.classes[crossing.class as usize];
+            for class in self.crossings.on(channel, None) {
+                let own = &mut self.classes[class as usize];
                 if own.opened == self.change {
                     continue;
                 }
-                let path = &self.hops[own.channels()];
-                let shares = path.iter().map(|hop| &self.channels[hop.channel as usize]);
+                let shares = self.crossings.path(&own.path).map(|channel| &self.channels[channel as usize]);
                 let rate = shares.map(|there| there.capacity / f64::from(there.open)).fold(f64::INFINITY, f64::min);
-                self.changed.push(crossing.class);
+                self.changed.push(class);
                 (own.rate, own.opened) = (rate, self.change);
             }
         }
+    }
+}
+
+impl Rates {
+    /// Adds a class of which nothing else is known: see [`Rates::add_with`].
+    pub fn add(&mut self, path: &[u32], flows: u32) -> u32 {
+        self.add_with(path, flows, |_| ())
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 use super::FlowConfig;
-use crate::memory::on_large_pages;
+use crate::memory::{on_large_pages, prefetch};
 use crate::network::{LinkClass, Network, Peer, TerminalId};
 use crate::workload::{Message, RunTimes, StepTimes};
 
@@ -340,6 +340,13 @@ impl Record {
     pub fn message_begins(&mut self, message: u32, now: f64, cause: u32) {
         self.times[message as usize] = [now, f64::NAN];
         self.causes[message as usize] = cause;
+    }
+
+    /// Asks for the memory of what is noted of a message.
+    pub fn ask_for(&self, message: u32) {
+        prefetch(&self.times, message as usize);
+        prefetch(&self.late, message as usize);
+        prefetch(&self.causes, message as usize);
     }
 
     /// A message is served at `now`.

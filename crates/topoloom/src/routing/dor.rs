@@ -216,6 +216,19 @@ const FRESH: u32 = u32::MAX;
 /// have 32 bits.
 pub const MOST_OUTPUTS: usize = 65;
 
+/// A straight piece of a path: hops along one dimension.
+#[derive(Debug, Clone, Copy)]
+pub struct Piece {
+    pub dim: usize,
+    /// Towards lower coordinates, or over the end of the line to the highest.
+    pub down: bool,
+    /// The id of the router where it begins.
+    pub from: u32,
+    /// The difference of the ids of two neighbours in this dimension.
+    pub stride: u32,
+    pub hops: u32,
+}
+
 /// Dimension order on a grid with neighbour links; `WRAP` on a torus.
 #[derive(Clone)]
 pub struct DimensionOrder<const WRAP: bool> {
@@ -274,25 +287,37 @@ impl<const WRAP: bool> DimensionOrder<WRAP> {
     /// Appends the ports that a packet leaves routers by on its path to `target`, with the same draws as hop by hop: line by
     /// line, without a look at the ports in between.
     pub fn path(&self, network: &Network, from: RouterId, target: RouterId, rng: &mut Rng, path: &mut Vec<u32>) {
-        let (mut at, mut stride) = (from.0, 1);
-        for (dim, &side) in self.sides.iter().enumerate() {
-            let (mut own, to) = (self.coordinates.at(from, dim), self.coordinates.at(target, dim));
+        self.pieces(from, target, rng, |Piece { dim, down, from, stride, hops }| {
+            let (side, mut at) = (self.sides[dim], from);
+            let mut own = at / stride % side;
             let line = at - own * stride;
-            let way = match self.ways(dim, own, to) {
-                _ if own == to => 0,
-                (true, true) => usize::from(rng.coin()),
-                (_, down) => usize::from(down),
-            };
-            while own != to {
-                let port = self.ports[at as usize * self.sides.len() + dim][way];
+            for _ in 0..hops {
+                let port = self.ports[at as usize * self.sides.len() + dim][usize::from(down)];
                 path.push(network.port_base(RouterId(at)) + u32::from(port));
-                own = match way {
-                    0 if own + 1 == side => 0,
-                    0 => own + 1,
-                    _ if own == 0 => side - 1,
-                    _ => own - 1,
+                own = match down {
+                    false if own + 1 == side => 0,
+                    false => own + 1,
+                    true if own == 0 => side - 1,
+                    true => own - 1,
                 };
                 at = line + own * stride;
+            }
+        });
+    }
+
+    /// Calls with the straight pieces of a path to `target`, with the same draws as hop by hop.
+    pub fn pieces(&self, from: RouterId, target: RouterId, rng: &mut Rng, mut each: impl FnMut(Piece)) {
+        let (mut at, mut stride) = (from.0, 1);
+        for (dim, &side) in self.sides.iter().enumerate() {
+            let (own, to) = (self.coordinates.at(from, dim), self.coordinates.at(target, dim));
+            if own != to {
+                let down = match self.ways(dim, own, to) {
+                    (true, true) => rng.coin(),
+                    (_, down) => down,
+                };
+                let hops = if down { own + side - to } else { to + side - own } % side;
+                each(Piece { dim, down, from: at, stride, hops });
+                at = at - own * stride + to * stride;
             }
             stride *= side;
         }

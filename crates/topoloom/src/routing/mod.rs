@@ -55,7 +55,7 @@ pub use cardfile::CardSizes;
 pub use cards::CardTables;
 pub(crate) use dal::Dal;
 pub(crate) use dimwar::DimWar;
-pub(crate) use dor::DimensionOrder;
+pub(crate) use dor::{DimensionOrder, Piece};
 pub(crate) use dragonfly::DragonflyMinimal;
 pub(crate) use duato::Duato;
 pub(crate) use fattree::NearestAncestor;

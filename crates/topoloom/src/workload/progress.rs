@@ -3,6 +3,7 @@
 use std::collections::{HashSet, VecDeque};
 
 use super::{Graph, ON_START, Op, Order, Workload};
+use crate::memory::prefetch;
 
 /// What an engine can begin now.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -144,6 +145,21 @@ impl<W: AsRef<Workload>> Progress<W> {
             }
         }
         self.tasks = tasks;
+    }
+
+    /// These messages are soon delivered: asks for the memory that this needs.
+    pub fn ahead(&self, messages: &mut dyn Iterator<Item = u32>) {
+        let State::Sequence(next, _) = &self.state else { return };
+        let workload = self.workload.as_ref();
+        let mut sum = 0;
+        for message in messages {
+            let task = workload.messages[message as usize].target as usize;
+            prefetch(&self.arrived, message as usize);
+            prefetch(&workload.starts, task);
+            prefetch(&workload.ops, next[task] as usize);
+            sum ^= next[task];
+        }
+        std::hint::black_box(sum);
     }
 
     /// A message has arrived at its task: appends what that lets begin.
