@@ -203,7 +203,7 @@ impl<T: Copy> Rates<T> {
     /// a line.
     pub fn in_lines(self, follows: impl Fn(u32) -> bool) -> Self {
         let capacity = |channel: u32| self.channels[channel as usize].capacity;
-        let mut length = 0;
+        let mut length = 1;
         let joined = |channel: u32| {
             let goes_on = follows(channel) && capacity(channel) == capacity(channel - 1) && length < LONGEST;
             length = if goes_on { length + 1 } else { 1 };
@@ -822,6 +822,21 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_line_may_be_longer_than_a_list_can_count() {
+        let mut rates = Rates::new(vec![1.0; 70_000], Sharing::MaxMin).in_lines(|_| true);
+        let all: Vec<u32> = (0..70_000).collect();
+        let long = rates.add(&all, 1);
+        for channel in [0, LONGEST - 1, LONGEST, LONGEST + 1, 69_999] {
+            let short = rates.add(&[channel], 1);
+            rates.settle();
+            assert_eq!([long, short].map(|class| rates.rate(class)), [0.5; 2], "{channel}");
+            rates.leave(short, 1);
+        }
+        rates.settle();
+        assert!(rates.rate(long) == 1.0 && rates.path(long).eq(all));
     }
 
     #[test]
