@@ -23,25 +23,28 @@ pub fn available_memory() -> u128 {
 /// Asks for the memory of an entry, which will be used soon. An index past the end does nothing.
 #[inline(always)]
 pub fn prefetch<T>(entries: &[T], index: usize) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        let entry = entries.as_ptr().wrapping_add(index);
-        // SAFETY: the instruction is part of every x86-64 processor, and changes nothing but caches: any address will do.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(entry.cast()) };
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (entries, index);
+    prefetch_line(entries.as_ptr().wrapping_add(index).cast());
 }
 
 /// As [`prefetch`], of all lines of the cache that an entry takes.
 #[inline(always)]
 pub fn prefetch_whole<T>(entries: &[T], index: usize) {
     const LINE: usize = 64;
-    let Some(entry) = entries.get(index) else { return };
-    // SAFETY: the bytes are those of the entry; they are not read.
-    let bytes = unsafe { std::slice::from_raw_parts(std::ptr::from_ref(entry).cast::<u8>(), size_of::<T>()) };
-    (0..size_of::<T>()).step_by(LINE).for_each(|at| prefetch(bytes, at));
+    let entry = entries.as_ptr().wrapping_add(index).cast::<u8>();
+    (0..size_of::<T>()).step_by(LINE).for_each(|at| prefetch_line(entry.wrapping_add(at)));
+}
+
+/// Asks for the line of the cache at an address, which may be any.
+#[inline(always)]
+fn prefetch_line(address: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: the instruction is part of every x86-64 processor, and changes nothing but caches: any address will do.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = address;
 }
 
 /// What `/proc/meminfo` counts as available.
