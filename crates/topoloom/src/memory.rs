@@ -34,6 +34,27 @@ pub fn prefetch_whole<T>(entries: &[T], index: usize) {
     (0..size_of::<T>()).step_by(LINE).for_each(|at| prefetch_line(entry.wrapping_add(at)));
 }
 
+/// Keeps those of some ids of which `stays` is true of their `owner`'s entries, in their order. `ask_for` asks for the memory
+/// of an entry that is soon looked at.
+pub fn retain_ahead<O: ?Sized>(
+    ids: &mut Vec<u32>,
+    owner: &mut O,
+    ask_for: impl Fn(&O, u32),
+    mut stays: impl FnMut(&mut O, u32) -> bool,
+) {
+    const AHEAD: usize = 16;
+    let mut kept = 0;
+    for at in 0..ids.len() {
+        if let Some(&later) = ids.get(at + AHEAD) {
+            ask_for(owner, later);
+        }
+        let id = ids[at];
+        ids[kept] = id;
+        kept += usize::from(stays(owner, id));
+    }
+    ids.truncate(kept);
+}
+
 /// Asks for the line of the cache at an address, which may be any.
 #[inline(always)]
 fn prefetch_line(address: *const u8) {

@@ -215,7 +215,7 @@ pub trait Structure: Any + Send + Sync + fmt::Debug {
         HostParts::default()
     }
 
-    /// The hosts that its terminals are parts of, this many after the other.
+    /// The hosts that its terminals are parts of, with as many terminals each, one host behind the other.
     fn hosts(&self) -> Option<Hosts> {
         None
     }

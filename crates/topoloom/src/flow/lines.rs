@@ -65,29 +65,11 @@ impl Lines {
     /// Appends the places of a straight piece of a path. To be called where all lines [are full](Lines::are_full).
     pub fn along(&self, piece: Piece, path: &mut Vec<u32>) {
         let sides = self.full.as_ref().expect("its places are asked for where they are known");
-        let (side, Piece { dim, down, from, stride, hops }) = (sides[piece.dim], piece);
-        let routers: u32 = sides.iter().product();
-        let (line, mut own) = (from % stride + from / stride / side * stride, from / stride % side);
+        let Piece { dim, down, from, stride, .. } = piece;
+        let (side, routers) = (sides[dim], sides.iter().product::<u32>());
+        let line = from % stride + from / stride / side * stride;
         let first = (2 * dim as u32 + u32::from(down)) * routers + line * side;
-        for _ in 0..hops {
-            path.push(first + own);
-            own = match down {
-                true => {
-                    if own == 0 {
-                        side - 1
-                    } else {
-                        own - 1
-                    }
-                }
-                false => {
-                    if own + 1 == side {
-                        0
-                    } else {
-                        own + 1
-                    }
-                }
-            };
-        }
+        path.extend(piece.coordinates(side).map(|own| first + own));
     }
 
     /// True if the channel at a place follows the one at the place before in a line.

@@ -22,7 +22,7 @@ use serde::Serialize;
 use super::cover::Cover;
 use super::crossings::{Crossings, HavePaths, LONGEST, PathRuns};
 use super::radix_heap::{LevelEntry, RadixHeap};
-use crate::memory::{on_large_pages, prefetch, prefetch_whole};
+use crate::memory::{on_large_pages, prefetch, prefetch_whole, retain_ahead};
 
 /// How flows share the capacity of channels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
@@ -581,17 +581,9 @@ impl<T: Copy> Rates<T> {
     }
 
     /// Keeps those of some classes of which `stays` is true, in their order.
-    fn keep_where(&self, classes: &mut Vec<u32>, stays: impl Fn(&Class<T>) -> bool) {
-        let mut kept = 0;
-        for at in 0..classes.len() {
-            if let Some(&later) = classes.get(at + TOGETHER / 2) {
-                prefetch(&self.classes, later as usize);
-            }
-            let class = classes[at];
-            classes[kept] = class;
-            kept += usize::from(stays(&self.classes[class as usize]));
-        }
-        classes.truncate(kept);
+    fn keep_where(&mut self, classes: &mut Vec<u32>, stays: impl Fn(&Class<T>) -> bool) {
+        let ask_for = |all: &Vec<Class<T>>, class: u32| prefetch(all, class as usize);
+        retain_ahead(classes, &mut self.classes, ask_for, |all, class| stays(&all[class as usize]));
     }
 
     /// Opens the classes of a channel that `which` names.

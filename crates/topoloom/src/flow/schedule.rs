@@ -9,6 +9,8 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
+use crate::memory::retain_ahead;
+
 /// The time at which something may be complete.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Entry {
@@ -59,8 +61,6 @@ pub(super) trait HasTimes {
 
 /// The heap takes in this part of those beyond the limit at a time, but as many as this.
 const PART: usize = 8;
-/// Memory is asked for this many entries ahead.
-const AHEAD: usize = 16;
 const FEW: usize = 256;
 /// The heap is sorted out when it has this many entries for each id.
 const ENTRIES: usize = 4;
@@ -144,7 +144,8 @@ impl Schedule {
     /// Moves the limit so that the heap, which is empty, gets the next completions.
     fn move_limit(&mut self, all: &mut impl HasTimes) {
         let mut dues: Vec<f64> = Vec::with_capacity(self.far.len());
-        Self::retain(&mut self.far, all, |own, _| {
+        retain_ahead(&mut self.far, all, HasTimes::ask_for, |all, of| {
+            let own = all.times(of);
             // What was queued in the meantime has been taken, or comes to the heap again.
             own.far = own.due.is_finite();
             dues.extend(Some(own.due).filter(|due| due.is_finite()));
@@ -154,7 +155,8 @@ impl Schedule {
         let place = last.min(FEW.max(dues.len() / PART));
         self.limit = *dues.select_nth_unstable_by(place, f64::total_cmp).1;
         let (limit, sorted) = (self.limit, &mut self.sorted);
-        Self::retain(&mut self.far, all, |own, of| {
+        retain_ahead(&mut self.far, all, HasTimes::ask_for, |all, of| {
+            let own = all.times(of);
             own.far = own.due > limit;
             if !own.far {
                 own.queued = own.due;
@@ -163,20 +165,6 @@ impl Schedule {
             own.far
         });
         sorted.sort_unstable();
-    }
-
-    /// Keeps the ids of which `stays` is true, in their order.
-    fn retain(ids: &mut Vec<u32>, all: &mut impl HasTimes, mut stays: impl FnMut(&mut Times, u32) -> bool) {
-        let mut kept = 0;
-        for at in 0..ids.len() {
-            if let Some(&of) = ids.get(at + AHEAD) {
-                all.ask_for(of);
-            }
-            let of = ids[at];
-            ids[kept] = of;
-            kept += usize::from(stays(all.times(of), of));
-        }
-        ids.truncate(kept);
     }
 
     /// Drops entries of the heap that no longer count if they are many.

@@ -8,7 +8,7 @@ use super::{Move, NO_VIA, PacketState, Routing, View};
 use crate::network::RouterId;
 use crate::rng::Rng;
 
-/// `ugal-l:vcs=booksim`: its paths, numbered as BookSim does.
+/// `ugal-l:vcs=booksim`: its VC classes, numbered as BookSim does.
 pub struct BookSimUgal(pub TwoPhase<DragonflyMinimal, true>);
 
 impl BookSimUgal {

@@ -229,6 +229,24 @@ pub struct Piece {
     pub hops: u32,
 }
 
+impl Piece {
+    /// The coordinates in its dimension, of that side, of the routers that its hops leave.
+    #[inline]
+    pub fn coordinates(self, side: u32) -> impl Iterator<Item = u32> {
+        let mut next = self.from / self.stride % side;
+        (0..self.hops).map(move |_| {
+            let own = next;
+            next = match self.down {
+                false if own + 1 == side => 0,
+                false => own + 1,
+                true if own == 0 => side - 1,
+                true => own - 1,
+            };
+            own
+        })
+    }
+}
+
 /// Dimension order on a grid with neighbour links; `WRAP` on a torus.
 #[derive(Clone)]
 pub struct DimensionOrder<const WRAP: bool> {
@@ -236,7 +254,7 @@ pub struct DimensionOrder<const WRAP: bool> {
     coordinates: Coordinates,
     /// The output towards +1 and -1, router by router, dimension by dimension.
     ports: Vec<[u16; 2]>,
-    /// The dimensions in which one output leads both directions, as bits of the downward directions of [`Coordinates::directions`];
+    /// The dimensions in which one output leads in both directions, as bits of the downward directions of [`Coordinates::directions`];
     /// `None` if that depends on the router.
     both_ways: Option<u32>,
     /// The bit of a packet's bits that is its VC class: whether it crosses the wrap-around link. 0 without a dateline.
@@ -257,7 +275,7 @@ impl<const WRAP: bool> DimensionOrder<WRAP> {
                 let dim = (0..dims).find(|&d| own[d] != other[d])?;
                 let up = (u32::from(own[dim]) + 1) % grid.sides[dim] == u32::from(other[dim]);
                 let pair = &mut ports[router.index() * dims + dim];
-                // A dimension of size 2: its only link serves both directions, the second of two serves -.
+                // A dimension of size 2: its only link serves both directions, of two the second serves -.
                 let way = if up && pair[0] == NO_PORT { 0 } else { 1 };
                 pair[way] = port as u16;
                 if grid.sides[dim] == 2 && pair[1] == NO_PORT {
@@ -287,20 +305,13 @@ impl<const WRAP: bool> DimensionOrder<WRAP> {
     /// Appends the ports that a packet leaves routers by on its path to `target`, with the same draws as hop by hop: line by
     /// line, without a look at the ports in between.
     pub fn path(&self, network: &Network, from: RouterId, target: RouterId, rng: &mut Rng, path: &mut Vec<u32>) {
-        self.pieces(from, target, rng, |Piece { dim, down, from, stride, hops }| {
-            let (side, mut at) = (self.sides[dim], from);
-            let mut own = at / stride % side;
-            let line = at - own * stride;
-            for _ in 0..hops {
-                let port = self.ports[at as usize * self.sides.len() + dim][usize::from(down)];
+        self.pieces(from, target, rng, |piece| {
+            let (dim, side) = (piece.dim, self.sides[piece.dim]);
+            let line = piece.from - piece.from / piece.stride % side * piece.stride;
+            for own in piece.coordinates(side) {
+                let at = line + own * piece.stride;
+                let port = self.ports[at as usize * self.sides.len() + dim][usize::from(piece.down)];
                 path.push(network.port_base(RouterId(at)) + u32::from(port));
-                own = match down {
-                    false if own + 1 == side => 0,
-                    false => own + 1,
-                    true if own == 0 => side - 1,
-                    true => own - 1,
-                };
-                at = line + own * stride;
             }
         });
     }
@@ -370,7 +381,7 @@ impl<const WRAP: bool> DimensionOrder<WRAP> {
         self.coordinates.first_difference(at, target)
     }
 
-    /// The paths into a dimension: (up, down) allowed; both on a tie.
+    /// The directions in a dimension: (up, down) allowed; both on a tie.
     #[inline(always)]
     fn ways(&self, dim: usize, from: u32, to: u32) -> (bool, bool) {
         if !WRAP {

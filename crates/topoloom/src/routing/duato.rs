@@ -50,7 +50,7 @@ pub(super) const DUATO: RoutingInfo = RoutingInfo {
 /// On adaptive channels, or free to take them.
 const ADAPTIVE: u32 = 0;
 
-/// The paths of the escape channels. Bits are [`ADAPTIVE`], or the way's own once a packet may not return from it.
+/// The paths of the escape channels. Bits are [`ADAPTIVE`], or the path's own once a packet may not return from it.
 trait Way: Send + Sync {
     fn classes(&self) -> u32;
 

@@ -214,7 +214,7 @@ pub(super) fn levels(network: &Network) -> Option<Vec<u32>> {
 
 /// `updown` on a tree: the output up is fixed by the source terminal, digit by digit of its number (source modulo k),
 /// so that the terminals of a leaf leave it evenly. All in closed form. Of links side by side a packet takes the same one
-/// up and down, so that they are shared out evenly both paths.
+/// up and down, so that they are shared out evenly in both directions.
 pub struct FixedUp {
     /// Keeps the tree.
     network: Network,
