@@ -342,7 +342,7 @@ def test_bounds_stand_for_throughput_until_it_is_measured(more):
 @pytest.mark.parametrize(
     ("asked", "fabric", "behind_hosts"),
     [
-        ("adaptive", "dimwar", "hosts:fabric=adaptive"),
+        ("adaptive", "dal", "hosts:fabric=adaptive"),
         ("minimal", "min", "hosts"),
         ("ugal-l", "ugal-l", "hosts:fabric=ugal-l"),
     ],

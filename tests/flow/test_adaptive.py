@@ -72,7 +72,7 @@ def test_two_flows_of_a_link_take_a_detour_or_share_it():
         assert flows.rates(star, *pairs, routing=routing, flow="gbps=8") == pytest.approx([LINK] * 2), routing
         run = flows.run(star, *pairs, [LINK] * 2, routing=routing, flow="gbps=8")
         assert run.makespan_s == pytest.approx(1), routing
-        assert run.facts["routing"] == ("dimwar" if routing == "adaptive" else routing)
+        assert run.facts["routing"] == ("dal" if routing == "adaptive" else routing)
 
 
 @pytest.mark.parametrize(("bytes_", "seconds"), [(LINK, 1.54), (LINK // 5, 1.53)])
@@ -93,7 +93,7 @@ rank 3 {{ a: recv {LINK}b from 1 tag 1 }}
         "hyperx:4,p=2", f"goal:{goal}", routing="adaptive", rate="8Gb/s", flow_engine="latency=10ms"
     ).results
     assert result.makespan_s == pytest.approx(seconds)
-    assert (result.routing, result.role) == ("dimwar", "adaptive")
+    assert (result.routing, result.role) == ("dal", "adaptive")
 
 
 # Networks that together offer every routing that adapts.

@@ -60,7 +60,7 @@ def test_compare_simulates_every_network_with_every_routing_under_every_traffic(
     assert [facts["spec"] for facts in result["networks"]] == ["mesh:4x4", "hyperx:4x4"]
     assert {(curve["spec"], curve["routing"], curve["traffic"]) for curve in result["curves"]} == {
         (spec, routing, traffic)
-        for spec, routings in {"mesh:4x4": ("dor", "ugal-l"), "hyperx:4x4": ("min", "dimwar")}.items()
+        for spec, routings in {"mesh:4x4": ("dor", "ugal-l"), "hyperx:4x4": ("min", "dal")}.items()
         for routing in routings
         for traffic in ("uniform", "bit-complement")
     }

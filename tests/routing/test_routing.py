@@ -78,6 +78,25 @@ def test_routings_of_a_hyperx_carry_more_than_valiant_does(routing, traffic, lea
     assert point["accepted"] >= least
 
 
+CLUSTER = "cluster:hosts=18,host=abci-a,fabric=(hyperx:3x3,p=8,rate=200G),attach=spread"
+
+
+@pytest.mark.parametrize(
+    ("spec", "fabric", "options", "least"),
+    [
+        ("hyperx:3x3,p=8", "{}", {"vcs": 2, "warmup": 1500, "measure": 1000}, 0.135),
+        ("hyperx:6x6,p=6", "{}", {"vcs": 4, "warmup": 1500, "measure": 1000}, 0.49),
+        # A link takes 12 cycles for a flit, so that buffers are full late.
+        (CLUSTER, "hosts:fabric={}", {"warmup": 30_000, "measure": 15_000}, 0.175),
+    ],
+    ids=["two-vcs", "four-vcs", "cluster"],
+)
+def test_detours_past_saturation_lead_where_escape_channels_continue(spec, fabric, options, least):
+    """Detours in any dimension fill adaptive channels with packets whose escape channel is another busy link's."""
+    point = run(spec, fabric.format("dal"), 1.0, traffic="worst-case", **options)
+    assert point["accepted"] >= least
+
+
 @pytest.mark.parametrize("routing", ["omniwar", "dal", "polarized"])
 def test_hops_decided_one_by_one_are_minimal_where_nothing_waits(routing):
     graph = graphs.build("hyperx:4x3,p=2")

@@ -5,12 +5,15 @@
 //! line. It carries the dimensions in which it has made one. Adaptive channels may wait for each other in cycles;
 //! escape channels in dimension order resolve these (Duato, 1993), and a packet may leave them at the next router. The
 //! paper leaves the threshold for a detour open: here a packet takes a detour if queue times hops left is less, as in
-//! `dimwar` and `omniwar`.
+//! `dimwar` and `omniwar`. A head whose VC request failed compares queues alone, and makes a detour only in the dimension of
+//! its escape channel. Past saturation it then comes to a router from where the escape channel continues along the same line.
+//! After a detour in another dimension its escape channel would be that of a link at which new packets wait. Packets that
+//! wait for it would fill the adaptive channels of the line of the detour, while the links of that line are idle.
 //!
 //! A dimension that a packet has corrected stays so, so an escape channel of a dimension is only ever followed by those
 //! of higher ones, however many adaptive hops lie between: no cycle.
 
-use super::hyperx::{HyperXMinimal, detour_limit, each, shortest, weighing};
+use super::hyperx::{HyperXMinimal, detour_limit, each, limit_when_refused, shortest, weighing};
 use super::twophase::BIAS;
 use super::{Again, Availability, Move, PacketState, Routing, RoutingInfo, View};
 use crate::network::RouterId;
@@ -79,18 +82,25 @@ impl Routing for Dal {
         let (turned, dims) = (state.bits, self.minimal.unaligned(at, dst));
         let is_free = |port: u16| view.has_free_vc(port.into(), ADAPTIVE);
         // The shortest queue, and the shortest with a free VC.
-        let (mut shortest_queue, mut least, mut best, mut left) = (u32::MAX, u32::MAX, None, 0);
+        let (mut minimal, mut least, mut best, mut left) = ((u32::MAX, 0), u32::MAX, None, 0);
         for dim in each(dims) {
             left += 1;
             let (queue, port) = shortest(self.minimal.straight(at, dst, dim), view);
-            shortest_queue = shortest_queue.min(queue);
+            if queue < minimal.0 {
+                minimal = (queue, port);
+            }
             if queue < least && is_free(port) {
                 (least, best) = (queue, Some((port, dim)));
             }
         }
-        let limit = detour_limit(left, shortest_queue, self.bias);
+        let (limit, detours) = if view.decides_again() {
+            let escape = dims & dims.wrapping_neg();
+            (limit_when_refused(minimal.0, minimal.1, self.bias, view), escape & !turned)
+        } else {
+            (detour_limit(left, minimal.0, self.bias), dims & !turned)
+        };
         if limit > 0 {
-            let best = self.minimal.best_detour([at, dst], dims & !turned, limit, view, rng, is_free);
+            let best = self.minimal.best_detour([at, dst], detours, limit, view, rng, is_free);
             if let Some((_, detour, dim)) = best {
                 return Self::detour(detour, turned, dim);
             }

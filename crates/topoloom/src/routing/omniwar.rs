@@ -2,12 +2,12 @@
 //!
 //! A packet corrects its dimensions in any order. In any that differs it goes to its coordinate at once, or makes a detour
 //! to any other router of the line, after which the dimension still differs. It takes the hop for which queue times hops
-//! left is least, and weighs again while it is denied a VC, then by queues alone ([`REFUSED`]).
+//! left is least, and weighs again while it is denied a VC, then by queues alone ([`limit_when_refused`]).
 //!
 //! Distance classes: the class of a hop is its number on the path. N dimensions and M detours make N + M classes; a packet
 //! makes detours as long as the classes above suffice for the hops that are left. Classes grow along every path: no circle.
 
-use super::hyperx::{HyperXMinimal, detour_limit, each, shortest, weighing};
+use super::hyperx::{HyperXMinimal, detour_limit, each, limit_when_refused, shortest, weighing};
 use super::twophase::BIAS;
 use super::{Again, Availability, Minimal, Move, PacketState, Routing, RoutingInfo, View};
 use crate::catalogue::{Key, Kind};
@@ -36,13 +36,6 @@ pub(super) const OMNIWAR: RoutingInfo = RoutingInfo {
         }))
     },
 };
-
-/// By how many flits the queue of a detour must be shorter, where a head's VC request failed.
-///
-/// Buffers limit queues: past saturation all are equally long, and multiplied by hops the minimal path would always win. For
-/// the same reason a Slim Fly has a [bias](crate::network::Structure::bias_when_refused). Bit complement on 4x4,p=4 at load
-/// 1: 0.34 accepted by products, 0.50 with it. With 8 flits uniform traffic on 5x5,p=8 would lose a tenth, with 32 nothing.
-const REFUSED: u32 = 32;
 
 /// The bits of a packet are the hops that it has taken.
 pub struct OmniWar {
@@ -97,9 +90,7 @@ impl Routing for OmniWar {
             }
         }
         let limit = if view.decides_again() {
-            // What a full link has in flight while nothing waits is no queue.
-            let in_flight = queue - view.backlog(port.into());
-            queue.saturating_sub(REFUSED.max(self.bias).max(in_flight))
+            limit_when_refused(queue, port, self.bias, view)
         } else {
             detour_limit(left, queue, self.bias)
         };

@@ -31,7 +31,7 @@ pub(super) const FAMILY: Family = Family {
     source: "Ahn, Binkert, Davis, McLaren and Schreiber, HyperX: topology, routing, and packaging of efficient \
              large-scale networks, SC 2009",
     routings: &["dor", "par", "dimwar", "omniwar", "dal"],
-    roles: Roles { adaptive: "dimwar", ..Roles::ANY },
+    roles: Roles { adaptive: "dal", ..Roles::ANY },
     build,
 };
 
