@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicU32;
 
 use super::Setup;
 use super::channels::{ChannelEnd, Channels, FlitEvent, Outbox, TERMINAL, Wheel};
-use super::flit::{Decision, ENTERS, FRESH, Flit, UNDECIDED};
+use super::flit::{ARRIVED, Decision, ENTERS, FRESH, Flit, UNDECIDED};
 use super::pace::Pace;
 use super::router::{FreshHead, RouterModel};
 use super::snapshot::Snapshot;
@@ -404,7 +404,8 @@ impl<M: RouterModel> Domain<M> {
             self.model.accept(event.to, router, event.place, None, now);
             return;
         }
-        if self.model.defers(flit) {
+        // Where it leaves the network there is nothing to decide.
+        if self.model.defers(flit) && flit.dst != self.first_router + router {
             self.model.accept_undecided(event.to, router, event.place, now);
             return;
         }
@@ -449,7 +450,7 @@ impl<M: RouterModel> Domain<M> {
         let at = RouterId(self.first_router + local);
         if at.0 == flit.dst {
             let class = routing.eject_class(before).unwrap_or(shared.all_vcs);
-            return (Decision { out: flit.eject, class, kind, state: before }, before);
+            return (Decision { out: flit.eject, class, kind: kind | ARRIVED, state: before }, before);
         }
         let mut rng = Rng::stream(shared.seed, stream);
         let dst = RouterId(flit.dst);

@@ -23,7 +23,7 @@ pub struct Flit {
     pub hops: u16,
     /// The VC class decided with `out`.
     pub class: u8,
-    /// [`HEAD`], [`TAIL`], [`FRESH`], [`ENTERS`].
+    /// [`HEAD`], [`TAIL`], [`FRESH`], [`ENTERS`], [`ARRIVED`].
     pub kind: u8,
 }
 
@@ -36,6 +36,9 @@ pub const FRESH: u8 = 4;
 
 /// The packet enters a ring that keeps a bubble, by the output decided.
 pub const ENTERS: u8 = 8;
+
+/// The packet is at its destination: it leaves by its terminal's port, and has nothing to decide.
+pub const ARRIVED: u8 = 16;
 
 /// The output of a head that decides when it comes to the front of its VC.
 pub const UNDECIDED: u16 = u16::MAX;

@@ -5,10 +5,11 @@
 //! line. It carries the dimensions in which it has made one. Adaptive channels may wait for each other in cycles;
 //! escape channels in dimension order resolve these (Duato, 1993), and a packet may leave them at the next router. The
 //! paper leaves the threshold for a detour open: here a packet takes a detour if queue times hops left is less, as in
-//! `dimwar` and `omniwar`. A head whose VC request failed compares queues alone, and makes a detour only in the dimension of
-//! its escape channel. Past saturation it then comes to a router from where the escape channel continues along the same line.
-//! After a detour in another dimension its escape channel would be that of a link at which new packets wait. Packets that
-//! wait for it would fill the adaptive channels of the line of the detour, while the links of that line are idle.
+//! `dimwar` and `omniwar`, but none where nothing waits for the output of a minimal path. A head whose VC request failed
+//! compares queues alone, and makes a detour only in the dimension of its escape channel. Past saturation it then comes to
+//! a router from where the escape channel continues along the same line. After a detour in another dimension its escape
+//! channel would be that of a link at which new packets wait. Packets that wait for it would fill the adaptive channels of
+//! the line of the detour, while the links of that line are idle.
 //!
 //! A dimension that a packet has corrected stays so, so an escape channel of a dimension is only ever followed by those
 //! of higher ones, however many adaptive hops lie between: no cycle.
@@ -96,6 +97,8 @@ impl Routing for Dal {
         let (limit, detours) = if view.decides_again() {
             let escape = dims & dims.wrapping_neg();
             (limit_when_refused(minimal.0, minimal.1, self.bias, view), escape & !turned)
+        } else if best.is_some_and(|(port, _)| view.leaves_at_once(port.into())) {
+            (0, 0)
         } else {
             (detour_limit(left, minimal.0, self.bias), dims & !turned)
         };

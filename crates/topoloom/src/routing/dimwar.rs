@@ -2,7 +2,7 @@
 //!
 //! Dimensions are corrected in ascending order. In each a packet goes to its coordinate at once, or by a detour over any
 //! other router of the line and from there. It takes the hop for which queue times hops left is least, and weighs again
-//! while it is denied a VC.
+//! while it is denied a VC. Where nothing waits for the output of the minimal path, it weighs nothing.
 //!
 //! Classes: 0 for a detour's first hop, 1 for its second; a hop that needs no detour takes either. Within a line class 0
 //! is followed by 1 alone, and lines are taken in the order of dimensions: no circle. Two VCs are enough, whatever the
@@ -89,7 +89,7 @@ impl Routing for DimWar {
         }
         // A detour makes the rest of the path a hop longer.
         let hops = self.minimal.hops(at, dst);
-        let limit = detour_limit(hops, queue, self.bias);
+        let limit = if view.leaves_at_once(port.into()) { 0 } else { detour_limit(hops, queue, self.bias) };
         if limit > 0 {
             if let Some((_, detour)) = self.minimal.line_detour([at, dst], dim, limit, view, rng, |_| true) {
                 return Self::detour(detour);

@@ -457,6 +457,64 @@ mod tests {
         }
     }
 
+    /// Of 40 flits in the queue of one output this many are in flight; other outputs have none.
+    struct Busy {
+        port: u32,
+        in_flight: u32,
+        again: bool,
+    }
+
+    impl View for Busy {
+        fn occupancy(&self, port: u32) -> u32 {
+            if port == self.port { 40 } else { 0 }
+        }
+
+        fn backlog(&self, port: u32) -> u32 {
+            if port == self.port { 40 - self.in_flight } else { 0 }
+        }
+
+        fn published(&self, _port: PortId) -> u32 {
+            unreachable!("no routing on a HyperX reads it")
+        }
+
+        fn interval(&self) -> u32 {
+            0
+        }
+
+        fn free_vcs(&self, _port: u32, _class: u8) -> u32 {
+            1
+        }
+
+        fn buffer(&self, _class: u8) -> u32 {
+            256
+        }
+
+        fn decides_again(&self) -> bool {
+            self.again
+        }
+    }
+
+    #[test]
+    fn where_nothing_waits_for_the_minimal_output_no_detour_is_taken() {
+        let network = topology::build("hyperx:5x5,p=2").expect("a spec that works");
+        let (port, dst) = network.neighbors(RouterId(0)).next().expect("it has links");
+        for name in ["par", "dimwar", "omniwar", "dal", "polarized"] {
+            let routing = crate::routing::build(&network, name).expect(name);
+            let detours = |in_flight, again| {
+                let view = Busy { port, in_flight, again };
+                let detours = |seed: &u64| {
+                    let mut rng = Rng::stream(*seed, 0);
+                    let state = routing.start(RouterId(0), dst, &view, &mut rng);
+                    u32::from(routing.choose(RouterId(0), state, dst, &view, &mut rng).port) != port
+                };
+                (0..50).filter(detours).count()
+            };
+            assert_eq!(detours(40, false), 0, "{name}: all are in flight");
+            assert!(detours(39, false) > 20, "{name}: one waits");
+            assert!(detours(20, true) > 20, "{name}: its VC request failed");
+        }
+    }
+
     #[test]
     fn a_detour_is_better_below_its_limit_alone() {
         for (left, bias) in (1..5).flat_map(|left| (0..7).map(move |bias| (left, bias))) {

@@ -206,6 +206,12 @@ pub trait View {
         self.queue(port)
     }
 
+    /// True if a packet that has not decided here before would leave at once by local output `port`, as nothing waits for it:
+    /// by queues, which count what is in flight, a detour may look better. (One whose VC request failed has waited.)
+    fn leaves_at_once(&self, port: u32) -> bool {
+        !self.decides_again() && self.backlog(port) == 0
+    }
+
     /// Those of [`View::queue`] that are of a VC class. Only for routings that compare classes
     /// ([`Routing::compares_classes`]).
     fn queue_of(&self, port: u32, _class: u8) -> u32 {

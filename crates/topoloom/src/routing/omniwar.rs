@@ -2,7 +2,8 @@
 //!
 //! A packet corrects its dimensions in any order. In any that differs it goes to its coordinate at once, or makes a detour
 //! to any other router of the line, after which the dimension still differs. It takes the hop for which queue times hops
-//! left is least, and weighs again while it is denied a VC, then by queues alone ([`limit_when_refused`]).
+//! left is least, and weighs again while it is denied a VC, then by queues alone ([`limit_when_refused`]). Where nothing waits
+//! for the output of a minimal path, it weighs nothing.
 //!
 //! Distance classes: the class of a hop is its number on the path. N dimensions and M detours make N + M classes; a packet
 //! makes detours as long as the classes above suffice for the hops that are left. Classes grow along every path: no circle.
@@ -91,6 +92,8 @@ impl Routing for OmniWar {
         }
         let limit = if view.decides_again() {
             limit_when_refused(queue, port, self.bias, view)
+        } else if view.leaves_at_once(port.into()) {
+            0
         } else {
             detour_limit(left, queue, self.bias)
         };

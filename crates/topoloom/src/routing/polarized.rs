@@ -3,7 +3,8 @@
 //! From source s to destination t, at router c, the weight is d(s, c) - d(c, t): it grows from -d(s, t) to d(s, t). A hop is
 //! allowed if the weight grows by 1 or 2, or stays and the hop leads away from the source while the packet is nearer to it than to
 //! the destination, or towards the destination from then on. Among them a packet takes the one of the shortest queue, to
-//! which a hop that gains less than the best one adds a penalty; it weighs again while it is denied a VC.
+//! which a hop that gains less than the best one adds a penalty; it weighs again while it is denied a VC. Where nothing waits
+//! for a hop that gains most, there is nothing to weigh.
 //!
 //! The class of a hop is its number on the path, which no path falls back from: no circle. The longest path has 4 D - 3 hops
 //! where D is the diameter; with fewer classes only hops are allowed from which the classes left suffice. Where a network
@@ -230,6 +231,7 @@ impl PolarizedRouting {
     }
 
     /// The output with the shortest queue, to which a hop that gains less than `most` adds a penalty; on a tie a random one.
+    /// Where nothing waits for the best of those that gain `most`, it is that.
     #[inline(always)]
     fn best<V: View>(
         &self,
@@ -238,12 +240,15 @@ impl PolarizedRouting {
         view: &V,
         rng: &mut Rng,
     ) -> Option<u16> {
-        let (turns, mut best) = (Turns::new(rng), Best::NONE);
+        let (turns, mut best, mut first) = (Turns::new(rng), Best::NONE, Best::NONE);
         for (number, (port, gain)) in (0u32..).zip(allowed) {
             let penalty = self.penalties[most.saturating_sub(gain)];
             best.offer(view.queue(port.into()) + penalty, turns.of(number), port);
+            if gain == most {
+                first.offer(view.queue(port.into()), turns.of(number), port);
+            }
         }
-        best.port()
+        first.port().filter(|port| view.leaves_at_once((*port).into())).or(best.port())
     }
 
     /// The same by the links' bits.
@@ -252,7 +257,7 @@ impl PolarizedRouting {
         let (most, [first, others]) = (gains.most(), gains.split());
         if first.all().is_power_of_two() {
             let port = links[first.all().trailing_zeros() as usize].0;
-            if others.all() == 0 || view.queue(port.into()) < self.penalties[1] {
+            if others.all() == 0 || view.queue(port.into()) < self.penalties[1] || view.leaves_at_once(port.into()) {
                 // No other hop is as good: there is nothing to draw.
                 return Some(port);
             }
@@ -268,7 +273,8 @@ impl PolarizedRouting {
             }
             best
         };
-        if offer(first).queue() < self.penalties[1] {
+        let most = offer(first);
+        if most.queue() < self.penalties[1] || view.leaves_at_once(most.port.into()) {
             // No other hop is better, whatever its queue.
             return best.port();
         }

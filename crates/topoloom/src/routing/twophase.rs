@@ -84,7 +84,7 @@ pub(super) const UGAL_L: RoutingInfo = RoutingInfo {
             return Err(given.mistake("rule=booksim compares outputs: leave vc out, or vc=port"));
         }
         let compare = if once { Compare::Sent } else { compare };
-        let options = Options { any_via: false, bias: given.count(BIAS.name), compare };
+        let options = Options { bias: given.count(BIAS.name), compare, ..Options::default() };
         if given.choice("vcs") == "booksim" {
             return booksim_classes(network, given, options).map(Some);
         }
@@ -118,6 +118,9 @@ pub struct Options {
     pub any_via: bool,
     /// UGAL: what it compares.
     pub compare: Compare,
+    /// UGAL weighs no detour where a packet leaves at once by a minimal output: see [`View::leaves_at_once`]. Not for packets
+    /// that decide once: what they do not see, the channels behind that output, may be overloaded.
+    pub trusts_free_outputs: bool,
 }
 
 /// What UGAL compares of two paths' first hops.
@@ -147,6 +150,7 @@ pub struct TwoPhase<M, const ADAPTIVE: bool> {
     /// The intermediate router may be the source or the destination: the packet then goes minimally.
     any_via: bool,
     compare: Compare,
+    trusts_free_outputs: bool,
 }
 
 /// A first hop that UGAL considers.
@@ -174,6 +178,7 @@ impl<M: Minimal, const ADAPTIVE: bool> TwoPhase<M, ADAPTIVE> {
             up,
             any_via: options.any_via,
             compare: options.compare,
+            trusts_free_outputs: options.trusts_free_outputs,
         }
     }
 
@@ -270,6 +275,31 @@ impl<M: Minimal, const ADAPTIVE: bool> TwoPhase<M, ADAPTIVE> {
         Some(bias.max(view.queue(port.into()) - view.backlog(port.into())))
     }
 
+    /// What the queue of the minimal path is multiplied by.
+    #[inline(always)]
+    fn weight(&self, src: RouterId, dst: RouterId) -> u32 {
+        // Not `map_or_else`, which a compiler does not always inline.
+        match self.rule.weights {
+            Some((minimal, _)) => minimal,
+            None => self.minimal.hops(src, dst),
+        }
+    }
+
+    /// What the queues of the minimal path and of the one over `via` are multiplied by.
+    #[inline(always)]
+    fn weights(&self, src: RouterId, dst: RouterId, via: RouterId) -> [u32; 2] {
+        match self.rule.weights {
+            Some((minimal, detour)) => [minimal, detour],
+            None => [self.minimal.hops(src, dst), self.minimal.hops(src, via) + self.minimal.hops(via, dst)],
+        }
+    }
+
+    /// True if the minimal path, whose output is `port`, is taken whatever the queues.
+    #[inline(always)]
+    fn leaves_at_once<V: View>(&self, port: u16, view: &V) -> bool {
+        self.trusts_free_outputs && view.leaves_at_once(port.into())
+    }
+
     /// UGAL's decision between the minimal path, which continues from `bits` if it has begun, and the one over its candidate.
     #[inline(always)]
     pub(super) fn weigh<V: View>(
@@ -283,11 +313,12 @@ impl<M: Minimal, const ADAPTIVE: bool> TwoPhase<M, ADAPTIVE> {
         // A minimal queue up to the bias is as good as any. No candidate is drawn for it, as long as no later draw depends on
         // one.
         if let Some(port) = self.minimal.only_output(src, dst) {
+            if self.leaves_at_once(port, view) {
+                return PacketState::direct(bits.unwrap_or_else(|| self.minimal.begin(rng)));
+            }
             let (weight, bias) = match self.bias_when_refused(port, view) {
                 Some(bias) => (1, bias),
-                None => {
-                    (self.rule.weights.map_or_else(|| self.minimal.hops(src, dst), |weights| weights.0), self.rule.bias)
-                }
+                None => (self.weight(src, dst), self.rule.bias),
             };
             if weight * view.queue(port.into()) <= bias {
                 return PacketState::direct(bits.unwrap_or_else(|| self.minimal.begin(rng)));
@@ -312,18 +343,17 @@ impl<M: Minimal, const ADAPTIVE: bool> TwoPhase<M, ADAPTIVE> {
     ) -> PacketState {
         let (min, non) = (self.probe(src, dst, NO_VIA, bits, rng), self.probe(src, dst, via.0, None, rng));
         let [q_min, q_non] = self.queues([min.hop, non.hop], view);
-        let (w_min, w_non, bias) = match self.bias_when_refused(min.hop.port, view) {
-            Some(bias) => (1, 1, bias),
-            // Nothing is shorter than no queue, whatever its weight.
-            _ if q_min == 0 => (1, 1, 0),
-            _ => {
-                let (w_min, w_non) = self.rule.weights.unwrap_or_else(|| {
-                    (self.minimal.hops(src, dst), self.minimal.hops(src, via) + self.minimal.hops(via, dst))
-                });
-                (w_min, w_non, self.rule.bias)
-            }
-        };
-        if w_min * q_min <= w_non * q_non + bias {
+        // A detour is no shorter than the minimal path: it is never better with a queue that is as long.
+        let minimal = q_min <= q_non
+            || self.leaves_at_once(min.hop.port, view)
+            || match self.bias_when_refused(min.hop.port, view) {
+                Some(bias) => q_min <= q_non + bias,
+                None => {
+                    let [w_min, w_non] = self.weights(src, dst, via);
+                    w_min * q_min <= w_non * q_non + self.rule.bias
+                }
+            };
+        if minimal {
             *rng = min.stream;
             PacketState::direct(min.bits)
         } else {

@@ -173,7 +173,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
                 let index = vc_base + input;
                 let class = self.inputs[index].class;
                 let size = if self.whole() == 0 { 1 } else { self.policy.wanted(self.front(index)) };
-                if self.usable(port, class, size) == 0 {
+                if self.usable(port, class, |_| size) == 0 {
                     continue;
                 }
                 self.list_waiting(router, port, input, class);
@@ -230,11 +230,16 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         self.list_vc_request(router as u32, index, out, class, Commitment::Final);
     }
 
-    /// The VCs of a class at output `port` (domain numbering) that a packet of `size` flits may be given now.
+    /// The VCs of a class at output `port` (domain numbering) that a packet of `size` flits may be given now. Its size is
+    /// asked for if some packet does not fit.
     #[inline(always)]
-    pub(super) fn usable(&mut self, port: usize, class: u8, size: u32) -> u64 {
+    pub(super) fn usable(&mut self, port: usize, class: u8, size: impl FnOnce(&Self) -> u32) -> u64 {
         let free = self.ports[port].free & self.class_masks[class as usize];
-        if self.whole() & free == 0 || self.all_fit(port, size) { free } else { self.with_room(port, free, size) }
+        if self.whole() & free == 0 || self.all_fit(port, self.most) {
+            return free;
+        }
+        let size = size(self);
+        if self.all_fit(port, size) { free } else { self.with_room(port, free, size) }
     }
 
     /// True if a packet of `size` flits fits whole into any VC of output `port` (domain numbering), as so few slots are taken

@@ -18,7 +18,7 @@ mod waiting_heads;
 use std::collections::VecDeque;
 
 use crate::cycle::channels::{ChannelEnd, Channels, Wheel};
-use crate::cycle::flit::{Decision, Flit, Pool, UNDECIDED};
+use crate::cycle::flit::{ARRIVED, Decision, Flit, Pool, UNDECIDED};
 use crate::cycle::router::buffer_policy::{BufferPolicy, Buffers};
 use crate::cycle::router::{Case, FreshHead, PortQueue, Router, RouterModel, Simulation, Wait};
 use crate::cycle::table::{Table, TableMaker};
@@ -197,7 +197,10 @@ pub struct InputQueuedRouters<const LOG: u32, const KIND: u8> {
     policy: BufferPolicy,
     /// For the VCs of `policy.whole`, by output VC: the least size of the packets that wait for room in it.
     wanted: Table<u16>,
-    /// Where heads decide again, the state in which they decided, by their places in the pool.
+    /// The most slots that a packet may want.
+    most: u32,
+    /// Where heads decide again, the state in which they decided, by their places in the pool. Empty where they do so at their
+    /// source alone: their packets start again.
     before: Vec<PacketState>,
     /// Where packets take more slots than they have flits: of those behind each output VC, the flits whose credits have
     /// not come back, and the slots beyond.
@@ -279,10 +282,22 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         KIND == ADAPTIVE || KIND == GENERAL && self.revocable > 0
     }
 
+    /// True if this head decides again at its router, where heads do in the first `revocable` routers of their paths.
+    #[inline(always)]
+    fn may_decide_again(head: &Flit, revocable: u16) -> bool {
+        head.hops <= revocable && head.kind & ARRIVED == 0
+    }
+
     /// True if this head decides again at the router at which it is.
     #[inline(always)]
     fn is_open(&self, head: &Flit) -> bool {
-        self.decides_again() && head.hops <= self.revocable
+        self.decides_again() && Self::may_decide_again(head, self.revocable)
+    }
+
+    /// Whether the states in which heads decide are kept: see [`InputQueuedRouters::before`].
+    #[inline(always)]
+    fn remembers(&self) -> bool {
+        !self.at_front || self.revocable > 1
     }
 
     /// Whether the head at `place` in the pool decides again at the router at which it is.
@@ -459,6 +474,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
             queues: tables.filled(0, if by_class { ports << LOG } else { 0 }),
             by_class,
             class_of: classes_of(&setup.class_masks),
+            most: setup.largest.max(2 * setup.bubble),
             before: Vec::new(),
             padded: vec![VecDeque::new(); if policy.bubble > 1 { ports << LOG } else { 0 }],
             looking: Vec::new(),
@@ -536,7 +552,9 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
         self.inputs.prefetch(vc as usize);
         self.router_of.prefetch((vc >> LOG) as usize);
         if self.decides_again() {
-            prefetch(&self.before, place as usize);
+            if self.remembers() {
+                prefetch(&self.before, place as usize);
+            }
             if self.many_wait {
                 self.waiting_heads.prefetch(vc as usize);
             }
@@ -547,7 +565,9 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
     fn expect_decision(&self, FreshHead { vc, router, place }: FreshHead, out: u16) {
         self.pool.prefetch(place);
         self.inputs.prefetch(vc as usize);
-        prefetch(&self.before, place as usize);
+        if self.remembers() {
+            prefetch(&self.before, place as usize);
+        }
         let port = self.routers[router as usize].first_port as usize + usize::from(out);
         self.ports.prefetch(port);
         self.queued.prefetch(port);

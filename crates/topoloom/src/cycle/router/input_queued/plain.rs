@@ -72,6 +72,8 @@ struct Again<'a> {
     /// See [`InputQueuedRouters::fresh`].
     fresh: &'a mut Vec<FreshHead>,
     wanted: Part<'a, u16>,
+    /// See [`InputQueuedRouters::most`].
+    most: u32,
     /// See [`InputQueuedRouters::revocable`].
     revocable: u16,
     /// The router, in the domain's numbering.
@@ -151,6 +153,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
                 queued: self.queued.part(of_ports.0, of_ports.1),
                 fresh: &mut self.fresh,
                 wanted: self.wanted.part(of_whole.0, of_whole.1),
+                most: self.most,
                 revocable: self.revocable,
                 router: router as u32,
                 count: state.undecided,
@@ -206,7 +209,7 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
     fn pick(&mut self, place: usize) -> Option<u16> {
         let VcRequest { port, pointer, class, .. } = self.vc_requests[place];
         let mut free = self.ports[port as usize].free & self.class_masks[class as usize];
-        if KIND == ADAPTIVE && free & self.policy.whole != 0 {
+        if KIND == ADAPTIVE && free & self.policy.whole != 0 && !self.all_fit(port, self.again.most) {
             free = self.with_room(port, free, self.size_of(place));
         }
         if free == 0 {
@@ -216,14 +219,19 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
         Some(port << LOG | InputQueuedRouters::<LOG, KIND>::pick(free, port, pointer) as u16)
     }
 
+    /// As [`InputQueuedRouters::all_fit`].
+    #[inline(always)]
+    fn all_fit(&self, port: u16, size: u32) -> bool {
+        self.again.queued[port as usize].sent + size <= self.policy.reserve.into()
+    }
+
     /// Those of the `free` VCs of an output that have room for a packet of `size` flits where it must fit whole.
     #[inline(always)]
     fn with_room(&mut self, port: u16, free: u64, size: u32) -> u64 {
-        let policy = self.policy;
-        if self.again.queued[port as usize].sent + size <= policy.reserve.into() {
-            // As `InputQueuedRouters::all_fit`.
+        if self.all_fit(port, size) {
             return free;
         }
+        let policy = self.policy;
         let fits = |occupancy| policy.fits_own(occupancy, size);
         with_room(&mut self.outputs, &mut self.again.wanted, (port as usize) << LOG, free, size, policy.whole, fits)
     }
@@ -447,7 +455,8 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
     #[inline(always)]
     fn ask_vc(&mut self, input: u16) {
         let InputVc { front, pointer, .. } = self.inputs[input as usize];
-        let Flit { out, class, hops, .. } = *self.pool.get(front);
+        let head = self.pool.get(front);
+        let Flit { out, class, .. } = *head;
         if KIND == ADAPTIVE && out == UNDECIDED {
             // As `InputQueuedRouters::ask_decision`.
             let vc = (self.first_port << LOG) as u32 + u32::from(input);
@@ -456,8 +465,8 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
             return;
         }
         assert!(out < self.radix, "{NO_SUCH_PORT}");
-        let commitment =
-            if KIND == ADAPTIVE && hops <= self.again.revocable { Commitment::Open } else { Commitment::Final };
+        let open = KIND == ADAPTIVE && InputQueuedRouters::<LOG, KIND>::may_decide_again(head, self.again.revocable);
+        let commitment = if open { Commitment::Open } else { Commitment::Final };
         self.vc_requests[self.asking_vc] = VcRequest { input, port: out, pointer, class, commitment };
         self.asking_vc += 1;
     }
@@ -466,7 +475,7 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
     #[inline(always)]
     fn note(&mut self, input: usize) {
         let front = self.inputs[input].front;
-        self.again.heads[input] = WaitingHead::of(self.pool.get(front), self.again.before[front as usize]);
+        self.again.heads[input] = WaitingHead::new(self.pool.get(front), self.again.before, front);
     }
 
     /// As [`InputQueuedRouters::leave_undecided`].

@@ -206,7 +206,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             let port = port_base + request.port as usize;
             let mut free = self.ports[port].free & self.class_masks[request.class as usize];
             if self.whole() & free != 0 {
-                free = self.usable(port, request.class, self.size_of(vc_base, request));
+                free = self.usable(port, request.class, |this| this.size_of(vc_base, request));
             }
             if free == 0 {
                 self.park(router, place);
@@ -280,7 +280,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
                 continue;
             }
             let size = self.size_of(vc_base, request);
-            let mut free = self.usable(port_base + request.port as usize, request.class, size);
+            let mut free = self.usable(port_base + request.port as usize, request.class, |_| size);
             if free == 0 {
                 self.park(router, place);
                 dropped += 1;
@@ -336,7 +336,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
                 continue;
             }
             let port = port_base + request.port as usize;
-            let mut free = self.usable(port, request.class, self.size_of(vc_base, request));
+            let mut free = self.usable(port, request.class, |this| this.size_of(vc_base, request));
             if free == 0 {
                 self.park(router, place);
                 dropped += 1;

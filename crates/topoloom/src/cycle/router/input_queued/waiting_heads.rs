@@ -47,6 +47,12 @@ impl WaitingHead {
         Self { dst, before, after: state, size: head.size() as u16, eject, out, hops, class, kind }
     }
 
+    /// The record of the head at `place` in the pool, which decided in the state of that place in `before`, if it is kept.
+    #[inline(always)]
+    pub(super) fn new(head: &Flit, before: &[PacketState], place: u32) -> Self {
+        Self::of(head, before.get(place as usize).copied().unwrap_or(PacketState::direct(0)))
+    }
+
     /// The head as it was when it decided.
     #[inline(always)]
     pub(super) fn flit(&self) -> Flit {
@@ -87,6 +93,9 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     /// The head at `place` in the pool, which decides again, did so in state `before`.
     #[inline(always)]
     pub(super) fn remember(&mut self, place: u32, before: PacketState) {
+        if !self.remembers() {
+            return;
+        }
         let place = place as usize;
         if place >= self.before.len() {
             self.before.resize(place + 1, before);
@@ -98,7 +107,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     #[inline(always)]
     pub(super) fn note(&mut self, vc: usize) {
         let front = self.inputs[vc].front;
-        self.waiting_heads[vc] = WaitingHead::of(self.pool.get(front), self.before[front as usize]);
+        self.waiting_heads[vc] = WaitingHead::new(self.pool.get(front), &self.before, front);
     }
 
     /// The head at the front of input VC `vc` (domain numbering), which has waited, does what it has decided.
@@ -121,13 +130,13 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         let head = self.pool.at(place);
         let before = head.state;
         head.decide(decision);
-        let (size, wanted) = (head.size(), self.policy.wanted(head));
+        let size = head.size();
         let Decision { out, class, .. } = decision;
         let first_port = self.routers[router as usize].first_port;
         let port = first_port + u32::from(out);
         self.remember(place, before);
         self.move_queue(port, class, size as i32);
-        if self.usable(port as usize, class, wanted) != 0 {
+        if self.usable(port as usize, class, |this| this.policy.wanted(this.pool.get(place))) != 0 {
             self.list_vc_request(router, vc as usize, out, class, Commitment::Open);
             self.activate(router);
         } else {
@@ -142,12 +151,12 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         let head = &mut self.waiting_heads[vc as usize];
         let before = *head;
         head.decide(decision);
-        let wanted = self.policy.wanted(&head.flit());
         let (size, Decision { out, class, .. }) = (before.size() as i32, decision);
         let first_port = self.routers[router as usize].first_port;
         let port = first_port + u32::from(out);
         self.move_queue(first_port + u32::from(before.out), before.class, -size);
         self.move_queue(port, class, size);
+        let wanted = |this: &Self| this.policy.wanted(&this.waiting_heads[vc as usize].flit());
         if self.usable(port as usize, class, wanted) != 0 {
             let input = (vc - (first_port << LOG)) as usize;
             self.routers[router as usize].undecided -= 1;
