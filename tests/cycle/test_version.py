@@ -59,18 +59,18 @@ PINNED = [
         {"buffers": "shared:4", "flow": "vct", "buffer": 8, "vcs": 4, "packet": "1-4"},
         (564, 2766, 32999, 55735, 300),
     ),
-    ("dragonfly:a=4,h=2,p=2 ugal-l uniform", 0.6, {"priority": "age"}, (532, 15079, 76136, 208766, 231)),
+    ("dragonfly:a=4,h=2,p=2 ugal-l uniform", 0.6, {"priority": "age"}, (532, 15079, 76086, 208750, 232)),
     (
         "dragonfly:a=4,h=2,p=2 ugal-l next-group",
         0.5,
         {"priority": "transit", "buffer": 16, "packet": "2"},
-        (700, 6310, 128568, 424036, 350),
+        (662, 6310, 121087, 422878, 350),
     ),
     (
         "dragonfly:a=4,h=2,p=2 par worst-case",
         0.4,
         {"allocator": "islip", "iterations": 2, "priority": "age"},
-        (564, 10158, 88025, 266926, 350),
+        (564, 10158, 88103, 271737, 350),
     ),
     (
         "slimfly:q=3,p=2 val uniform",
@@ -78,7 +78,7 @@ PINNED = [
         {"routing_delay": 2, "vc_alloc_delay": 2, "sw_alloc_delay": 3, "credit_delay": 4, "packet": "2"},
         (564, 2547, 32479, 98868, 268),
     ),
-    ("slimfly:q=3,p=2 ugal-l uniform", 0.8, {}, (532, 10075, 42132, 131294, 252)),
+    ("slimfly:q=3,p=2 ugal-l uniform", 0.8, {}, (532, 10075, 42183, 132105, 251)),
     (
         "torus:4x4,p=2 dor uniform",
         0.95,
@@ -91,7 +91,7 @@ PINNED = [
         {"flow": "vct", "buffer": 10, "vcs": 2, "packet": "1-4"},
         (700, 2447, 30446, 289487, 218),
     ),
-    ("hyperx:3x3,p=3 dimwar uniform", 0.4, {"model": "vct", "packet": "2-4"}, (700, 442, 9115, 117480, 125)),
+    ("hyperx:3x3,p=3 dimwar uniform", 0.4, {"model": "vct", "packet": "2-4"}, (700, 456, 9185, 122130, 125)),
     (
         "mesh:4x4 dor uniform",
         0.002,

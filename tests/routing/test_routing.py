@@ -108,14 +108,15 @@ def test_hops_decided_one_by_one_are_minimal_where_nothing_waits(routing):
 def test_detours_need_classes():
     """Without a detour's classes, omniwar adapts the order of dimensions alone: two links of each router carry all."""
     accepted = [
-        run("hyperx:5x5,p=4", f"omniwar:deroutes={most}", 1.0, traffic="worst-case", warmup=800, measure=600)[
+        run("hyperx:5x5,p=4", f"omniwar:deroutes={most}", 1.0, traffic="worst-case", warmup=3000, measure=2000)[
             "accepted"
         ]
         for most in (0, 1, 2)
     ]
-    assert accepted[0] <= 0.51
-    assert accepted[0] + 0.1 < accepted[1]
-    assert accepted[1] < accepted[2] + 0.02
+    # Once they have settled: 0.25, 0.33 and 0.62.
+    assert accepted[0] <= 0.26
+    assert accepted[0] + 0.05 < accepted[1]
+    assert accepted[1] + 0.2 < accepted[2]
 
 
 @pytest.mark.parametrize(

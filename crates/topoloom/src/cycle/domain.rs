@@ -44,6 +44,7 @@ impl<M: RouterModel, R: Routing> Arrivals<M> for R {
             domain.arrive(self, event, now, shared, rings);
         }
         if again != Again::Never {
+            domain.model.settle_queues();
             domain.decide_again(self, now, shared, rings);
         }
     }
@@ -406,8 +407,12 @@ impl<M: RouterModel> Domain<M> {
         }
         // Where it leaves the network there is nothing to decide.
         if self.model.defers(flit) && flit.dst != self.first_router + router {
-            self.model.accept_undecided(event.to, router, event.place, now);
-            return;
+            if self.model.is_empty(event.to) {
+                let stream = self.front_stream(event.to, now);
+                let decided = self.route(routing, event.to, router, flit, NOWHERE, stream, shared, rings);
+                return self.model.accept_front(event.to, router, event.place, decided, now);
+            }
+            return self.model.accept_undecided(event.to, router, event.place, now);
         }
         let stream = u64::from(self.first_port + (event.to >> self.log)) << 32 | u64::from(now);
         let decided = self.route(routing, event.to, router, flit, NOWHERE, stream, shared, rings);
@@ -418,6 +423,7 @@ impl<M: RouterModel> Domain<M> {
     #[inline(always)]
     fn expect_route<R: Routing>(&self, routing: &R, vc: u32, flit: &Flit) {
         if flit.is_head() {
+            self.model.expect_request(self.model.router_of(vc));
             self.expect_decision(routing, self.model.router_of(vc), flit);
         }
     }
@@ -478,13 +484,18 @@ impl<M: RouterModel> Domain<M> {
         (Decision { out: hop.port, class: hop.class, kind, state: hop.next }, before)
     }
 
+    /// The number of the random stream of the head at the front of input VC `vc`.
+    #[inline(always)]
+    fn front_stream(&self, vc: u32, now: u32) -> u64 {
+        u64::from(((self.first_port << self.log) + vc) | 1 << 30) << 32 | u64::from(now)
+    }
+
     /// Heads that have come to the front of their VC, or wait where no VC is free and one was freed at their router, decide
     /// (again).
     fn decide_again<R: Routing>(&mut self, routing: &R, now: u32, shared: &RunContext<'_, M>, rings: bool) {
         let mut undecided = std::mem::take(&mut self.undecided);
         let UndecidedHeads { fresh, waiting, decisions } = &mut undecided;
         self.model.undecided(fresh, waiting);
-        let stream = |vc: u32| u64::from(((self.first_port << self.log) + vc) | 1 << 30) << 32 | u64::from(now);
         let ahead = self.ahead();
         for (number, &FreshHead { vc, router, place }) in fresh.iter().enumerate() {
             if let Some(next) = fresh.get(number + ahead) {
@@ -494,7 +505,8 @@ impl<M: RouterModel> Domain<M> {
                 self.expect_decision(routing, next.router, self.model.pool().get(next.place));
             }
             let head = self.model.pool().get(place);
-            let (decision, _) = self.route(routing, vc, router, head, NOWHERE, stream(vc), shared, rings);
+            let (decision, _) =
+                self.route(routing, vc, router, head, NOWHERE, self.front_stream(vc, now), shared, rings);
             decisions.push(decision);
         }
         let revocable = matches!(routing.decides_again(), Again::Revocable(_));
@@ -507,7 +519,8 @@ impl<M: RouterModel> Domain<M> {
                 head.kind |= FRESH;
             }
             let decided = if head.out == UNDECIDED { NOWHERE } else { (head.out.into(), head.class) };
-            let (decision, _) = self.route(routing, vc, router, &head, decided, stream(vc), shared, rings);
+            let (decision, _) =
+                self.route(routing, vc, router, &head, decided, self.front_stream(vc, now), shared, rings);
             decisions.push(decision);
         }
         for (number, (&head, &decision)) in fresh.iter().zip(&*decisions).enumerate() {

@@ -66,6 +66,8 @@ pub struct Setup {
     pub class_masks: Vec<u64>,
     /// Flits of the largest packet, if packets are sent only where all of them fits; else 0.
     pub largest: u32,
+    /// Flits of the largest packet.
+    pub longest: u32,
     /// VCs that take a packet only if they are empty or have room for all of it, because the routing asks for it.
     pub whole: u64,
     /// The rate of each terminal beside the mean of those that send; empty if all are the same.
@@ -131,6 +133,7 @@ impl Setup {
             stride,
             class_masks,
             largest: if interface.cut_through { config.packet.largest() } else { 0 },
+            longest: config.packet.largest(),
             whole: 0,
             rates: Vec::new(),
             again: Again::Never,
@@ -468,7 +471,8 @@ impl Run {
         let router = (config.router.model().prepare)(&Case { setup: &setup, network, routing, name })?;
         let setup = Setup { injection: router.injection(), ..setup };
         let largest = trace.map_or(config.packet.largest(), Trace::largest);
-        let setup = Setup { largest: if setup.interface.cut_through { largest } else { 0 }, ..setup };
+        let fitting = if setup.interface.cut_through { largest } else { 0 };
+        let setup = Setup { largest: fitting, longest: largest, ..setup };
         let setup = setup.keep_bubbles(name, routing, largest)?;
         let setup = match &config.rates {
             None => setup,

@@ -231,6 +231,9 @@ pub trait RouterModel: Send {
     /// The flit at `place` of the pool will arrive at input VC `vc` soon: the memory of both may be asked for.
     fn expect_flit(&self, _vc: u32, _place: u32) {}
 
+    /// A head will arrive at a router soon, and ask for an output VC: memory may be asked for.
+    fn expect_request(&self, _router: u32) {}
+
     /// A head will soon be given output `out`: memory may be asked for.
     fn expect_decision(&self, _head: FreshHead, _out: u16) {}
 
@@ -256,6 +259,20 @@ pub trait RouterModel: Send {
     fn accept_undecided(&mut self, _vc: u32, _router: u32, _place: u32, _now: u32) {
         unreachable!("all heads decide when they arrive in this model")
     }
+
+    /// True if such a head would be at the front of input VC `vc` at once: then it decides when it arrives, by what there was
+    /// before the cycle's arrivals.
+    fn is_empty(&self, _vc: u32) -> bool {
+        unreachable!("all heads decide when they arrive in this model")
+    }
+
+    /// Takes in a head that has come to the front at once, what it has decided, and the state in which it was.
+    fn accept_front(&mut self, _vc: u32, _router: u32, _place: u32, _decided: (Decision, PacketState), _now: u32) {
+        unreachable!("all heads decide when they arrive in this model")
+    }
+
+    /// All that arrives in the cycle is there: queues count it from now on.
+    fn settle_queues(&mut self) {}
 
     /// Slots taken behind output `port`: flits sent whose credits have not come back; under virtual cut-through also
     /// those still to be sent of packets that have been given a VC.

@@ -94,7 +94,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         ((port << LOG) + u32::from(class).min((1 << LOG) - 1)) as usize
     }
 
-    /// A head has decided: its packet's flits belong to the queue of its output from now on.
+    /// A head that arrives has decided: its packet's flits belong to the queue of its output once all has arrived.
     #[inline(always)]
     pub(super) fn join_queue(&mut self, router: u32, out: u16, class: u8, head: u32) {
         if !self.decides_again() || out == UNDECIDED {
@@ -103,7 +103,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         let RouterState { first_port, radix, .. } = self.routers[router as usize];
         assert!(out < radix, "{NO_SUCH_PORT}");
         let size = self.pool.get(head).size();
-        self.move_queue(first_port + u32::from(out), class, size as i32);
+        self.joins.push((first_port + u32::from(out), class, size as u16));
     }
 
     /// This many flits of a class join the queue of output `port` (domain numbering), or leave it.

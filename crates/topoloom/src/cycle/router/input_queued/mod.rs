@@ -218,6 +218,10 @@ pub struct InputQueuedRouters<const LOG: u32, const KIND: u8> {
     by_class: bool,
     /// The class that each VC belongs to.
     class_of: [u8; 64],
+    /// What has arrived in the cycle at hand: the output (domain numbering), class and flits of each packet.
+    joins: Vec<(u32, u8, u16)>,
+    /// Heads that have arrived at the front of their VC in the cycle, router and input VC of each, and have to wait.
+    refused: Vec<(u32, u32)>,
     /// Routers at which something has changed since the heads that wait there decided.
     looking: Vec<u32>,
     /// Heads that have come to the front of their VC, and decide for the first time.
@@ -474,9 +478,11 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
             queues: tables.filled(0, if by_class { ports << LOG } else { 0 }),
             by_class,
             class_of: classes_of(&setup.class_masks),
-            most: setup.largest.max(2 * setup.bubble),
+            most: setup.longest.max(2 * setup.bubble),
             before: Vec::new(),
             padded: vec![VecDeque::new(); if policy.bubble > 1 { ports << LOG } else { 0 }],
+            joins: Vec::new(),
+            refused: Vec::new(),
             looking: Vec::new(),
             fresh: Vec::new(),
             allocator: options.allocator,
@@ -559,6 +565,12 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
                 self.waiting_heads.prefetch(vc as usize);
             }
         }
+    }
+
+    #[inline(always)]
+    fn expect_request(&self, router: u32) {
+        let RouterState { first_port, asking_vc, .. } = self.routers[router as usize];
+        self.vc_requests.prefetch(((first_port << LOG) + u32::from(asking_vc)) as usize);
     }
 
     #[inline(always)]
@@ -671,6 +683,31 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
     }
 
     #[inline(always)]
+    fn is_empty(&self, vc: u32) -> bool {
+        self.inputs[vc as usize].flits == 0
+    }
+
+    #[inline(always)]
+    fn accept_front(&mut self, vc: u32, router: u32, place: u32, decided: (Decision, PacketState), now: u32) {
+        let (decision, before) = decided;
+        assert!(decision.out < self.routers[router as usize].radix, "{NO_SUCH_PORT}");
+        self.join_queue(router, decision.out, decision.class, place);
+        self.append(vc as usize, place, Some(decision));
+        self.remember(place, before);
+        if self.delayed() {
+            self.ready[vc as usize] = self.delay_of(first_step(self.speedup, now)).ready;
+        }
+        self.front_decides(router, vc, place, decision);
+    }
+
+    #[inline(always)]
+    fn settle_queues(&mut self) {
+        while let Some((port, class, flits)) = self.joins.pop() {
+            self.move_queue(port, class, flits.into());
+        }
+    }
+
+    #[inline(always)]
     fn queue(&self, port: u32) -> u32 {
         if !self.decides_again() {
             return self.occupancy(port);
@@ -750,6 +787,10 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
                     bits &= bits - 1;
                 }
             }
+        }
+        // These have decided in this cycle.
+        while let Some((router, vc)) = self.refused.pop() {
+            self.wait_undecided(router as usize, self.input_of(router, vc));
         }
         self.many_wait = waiting.len() > self.routers.len() / 4;
     }

@@ -54,7 +54,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     /// When a head that comes to the front of its VC in internal step `step` may be allocated. Most of them come in the same
     /// few steps: what the last ones have found is kept.
     #[inline(always)]
-    fn delay_of(&mut self, step: u32) -> Delay {
+    pub(super) fn delay_of(&mut self, step: u32) -> Delay {
         let known = self.delays_of[step as usize % self.delays_of.len()];
         if known.step == step {
             return known;

@@ -131,18 +131,41 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         let before = head.state;
         head.decide(decision);
         let size = head.size();
-        let Decision { out, class, .. } = decision;
-        let first_port = self.routers[router as usize].first_port;
-        let port = first_port + u32::from(out);
+        let port = self.routers[router as usize].first_port + u32::from(decision.out);
         self.remember(place, before);
-        self.move_queue(port, class, size as i32);
-        if self.usable(port as usize, class, |this| this.policy.wanted(this.pool.get(place))) != 0 {
+        self.move_queue(port, decision.class, size as i32);
+        if !self.front_asks(router, vc, place, decision) {
+            self.wait_undecided(router as usize, self.input_of(router, vc));
+        }
+    }
+
+    /// A head that has arrived at the front has decided.
+    #[inline(always)]
+    pub(super) fn front_decides(&mut self, router: u32, vc: u32, place: u32, decision: Decision) {
+        if !self.front_asks(router, vc, place, decision) {
+            self.refused.push((router, vc));
+        }
+    }
+
+    /// The head at `place`, at the front of input VC `vc` (domain numbering), asks for an output VC; false if none that has
+    /// room is free. Its record is then among the waiting heads.
+    #[inline(always)]
+    fn front_asks(&mut self, router: u32, vc: u32, place: u32, Decision { out, class, .. }: Decision) -> bool {
+        let port = self.routers[router as usize].first_port as usize + usize::from(out);
+        let usable = self.usable(port, class, |this| this.policy.wanted(this.pool.get(place))) != 0;
+        if usable {
             self.list_vc_request(router, vc as usize, out, class, Commitment::Open);
             self.activate(router);
         } else {
             self.note(vc as usize);
-            self.wait_undecided(router as usize, (vc - (first_port << LOG)) as usize);
         }
+        usable
+    }
+
+    /// Input VC `vc` (domain numbering) in the numbering of its router.
+    #[inline(always)]
+    pub(super) fn input_of(&self, router: u32, vc: u32) -> usize {
+        (vc - (self.routers[router as usize].first_port << LOG)) as usize
     }
 
     /// The head at the front of input VC `vc` (domain numbering), which waits, has decided again.
@@ -158,7 +181,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         self.move_queue(port, class, size);
         let wanted = |this: &Self| this.policy.wanted(&this.waiting_heads[vc as usize].flit());
         if self.usable(port as usize, class, wanted) != 0 {
-            let input = (vc - (first_port << LOG)) as usize;
+            let input = self.input_of(router, vc);
             self.routers[router as usize].undecided -= 1;
             self.undecided[router as usize * self.words + input / 64] ^= 1 << (input % 64);
             self.list_vc_request(router, vc as usize, out, class, Commitment::Noted);
@@ -177,7 +200,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     /// The head at the front of input VC `input` (router numbering), which has been noted, decides again whenever a VC of
     /// the router is freed.
     #[inline(always)]
-    fn wait_undecided(&mut self, router: usize, input: usize) {
+    pub(super) fn wait_undecided(&mut self, router: usize, input: usize) {
         let (word, bit) = (router * self.words + input / 64, 1 << (input % 64));
         debug_assert!(self.undecided[word] & bit == 0, "a head that waits already");
         self.routers[router].undecided += 1;
