@@ -5,6 +5,9 @@
 //! it cannot fill up first, and progressive filling need not look at it. What is left of a line are the places where a
 //! run ends and another one has begun since the last that ended: the largest sets of intervals with a point in common
 //! (Gilmore and Hoffman, 1964). Of flows that go 16 hops along a line, all cross the channel in the middle.
+//!
+//! The channel of a terminal that has as much capacity as any link is *spare*: while only one run crosses it, the links of
+//! that path cover it.
 
 use crate::memory::prefetch;
 
@@ -90,6 +93,7 @@ pub(super) struct Cover {
     begins: Bits,
     ends: Bits,
     uncovered: Bits,
+    spare: Bits,
     /// Where `begins` or `ends` has changed.
     touched: Vec<u32>,
 }
@@ -107,14 +111,28 @@ impl Cover {
             begins: Bits::new(channels),
             ends: Bits::new(channels),
             uncovered: Bits::new(channels),
+            spare: Bits::new(channels),
             touched: Vec::new(),
+        }
+    }
+
+    /// Makes a channel spare; it has no runs.
+    pub fn set_spare(&mut self, channel: u32) {
+        self.spare.set(channel, true);
+    }
+
+    /// A path that crosses no link crosses this channel, which therefore is not spare any more.
+    pub fn keep(&mut self, channel: u32) {
+        if self.spare.has(channel) {
+            self.spare.set(channel, false);
+            self.touched.push(channel);
         }
     }
 
     /// Adds a channel behind all others, which belongs to no line.
     pub fn add_channel(&mut self) {
         self.counts.push([0; 2]);
-        for bits in [&mut self.starts, &mut self.begins, &mut self.ends, &mut self.uncovered] {
+        for bits in [&mut self.starts, &mut self.begins, &mut self.ends, &mut self.uncovered, &mut self.spare] {
             bits.0.resize(self.counts.len() / 64 + 1, 0);
         }
         self.starts.set(self.counts.len() as u32 - 1, true);
@@ -173,6 +191,8 @@ impl Cover {
             if (before == 0) != (*count == 0) {
                 [&mut self.begins, &mut self.ends][end].set(at, *count > 0);
                 self.touched.push(at);
+            } else if before.min(*count) == 1 && self.spare.has(at) {
+                self.touched.push(at);
             }
         }
     }
@@ -206,6 +226,7 @@ impl Cover {
             let begin = self.begins.last_to(at);
             begin == at || self.ends.between(begin, at - 1).next().is_none()
         };
+        let now = now && (self.counts[at as usize][0] > 1 || !self.spare.has(at));
         if now != self.uncovered.has(at) {
             self.uncovered.set(at, now);
             if now { uncovered.push(at) } else { covered.push(at) }

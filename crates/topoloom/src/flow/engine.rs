@@ -399,6 +399,8 @@ fn tasks(messages: &[Message]) -> usize {
 const SAME: f64 = 1e-12;
 /// The rate of a pool is summed up again when it was changed more often.
 const ADDED: u32 = 256;
+/// Where no line has more channels, paths are kept channel by channel.
+const SHORT: usize = 4;
 /// Among this many classes one on the same path is looked for one by one.
 const FEW: usize = 8;
 /// Bytes of memory that a flow takes, and for each channel of its path.
@@ -588,12 +590,21 @@ impl<'a> Engine<'a> {
         ideal_s: f64,
         detours: bool,
     ) -> Self {
-        let (lines, capacities) = (Lines::new(network), Paths::capacities(network, config).collect::<Vec<f64>>());
-        let channels = capacities.len();
-        let at_places = (0..channels as u32).map(|place| capacities[lines.channel(place) as usize]);
-        let rates = Rates::new(at_places, config.model);
-        let rates = if lines.are_known() { rates.in_lines(|place| lines.goes_on(place)) } else { rates };
+        let (lines, channels) = (Lines::new(network), Paths::num_channels(network, config));
+        let rates = if lines.are_known() {
+            let capacities: Vec<f64> = Paths::capacities(network, config).collect();
+            let at_places = (0..channels as u32).map(|place| capacities[lines.channel(place) as usize]);
+            let rates = Rates::new(channels, at_places, config.model);
+            match lines.longest() > SHORT {
+                true => rates.in_lines(|place| lines.goes_on(place), lines.terminals(network)),
+                false => rates,
+            }
+        } else {
+            Rates::new(channels, Paths::capacities(network, config), config.model)
+        };
         let paths = Paths::new(network, routing, config);
+        let record = Record::new(channels, facts.messages, config, config.unit_rate(network), ideal_s);
+        let record = if rates.has_lines() { record.by_runs() } else { record };
         Self {
             network,
             facts,
@@ -616,7 +627,7 @@ impl<'a> Engine<'a> {
             now: 0.0,
             most_s: f64::INFINITY,
             active: 0,
-            record: Record::new(channels, facts.messages, config, config.unit_rate(network), ideal_s),
+            record,
             path: Vec::new(),
             fresh: Vec::with_capacity(TOGETHER),
             fresh_paths: Vec::new(),
@@ -633,7 +644,7 @@ impl<'a> Engine<'a> {
     pub fn of_alike(self, alike: &'a Alike) -> Self {
         Self {
             lines: Lines::default(),
-            rates: Rates::new(alike.capacities.iter().copied(), self.config.model),
+            rates: Rates::new(alike.capacities.len(), alike.capacities.iter().copied(), self.config.model),
             alike: Some(alike),
             record: self.record.with_copies(alike.copies),
             ..self
@@ -671,6 +682,7 @@ impl<'a> Engine<'a> {
             Some(alike) => self.record.channel_bytes = alike.channel_bytes(self.record.bytes),
             None => self.account_for_the_rest(),
         }
+        self.record.add_runs();
         self.record.channel_bytes = self.lines.by_channel(self.record.channel_bytes);
         let diverted = self.adaptive.as_ref().is_some_and(AdaptivePaths::diverted);
         Ok((
@@ -862,7 +874,10 @@ impl<'a> Engine<'a> {
             let message = self.rates.own(class).message;
             bytes ^= (self.facts.message)(message).bytes;
             self.record.ask_for(message);
-            self.rates.corners(class).for_each(|channel| prefetch(&self.record.channel_bytes, channel as usize));
+            for (low, high) in self.rates.spans(class) {
+                prefetch(self.record.bytes_by_run(), low as usize);
+                prefetch(self.record.bytes_by_run(), high as usize);
+            }
         }
         std::hint::black_box(bytes);
         let known = classes.iter().map(|&class| match self.by_path.is_empty() {
@@ -990,6 +1005,14 @@ impl<'a> Engine<'a> {
     /// Writes down what a flow has carried over the channels of its class.
     fn carried(&mut self, class: u32, bytes: f64) {
         if self.alike.is_some() {
+            return;
+        }
+        if self.rates.has_lines() && bytes.fract() == 0.0 {
+            // Whole numbers of bytes are added up exactly: what a run carries is noted at its ends.
+            for (low, high) in self.rates.spans(class).filter(|(low, _)| *low < self.channels) {
+                self.record.bytes_from[low as usize] += bytes;
+                self.record.bytes_from[high as usize + 1] -= bytes;
+            }
             return;
         }
         for channel in self.rates.path(class).filter(|channel| *channel < self.channels) {
@@ -1360,7 +1383,11 @@ impl<'a> Engine<'a> {
         let now = self.now;
         self.rates.settle();
         for place in 0..self.rates.changed().len() {
-            let class = self.rates.changed()[place];
+            let changed = self.rates.changed();
+            if let Some(&later) = changed.get(place + TOGETHER / 2) {
+                self.rates.ask_for(later);
+            }
+            let class = changed[place];
             let rate = self.rates.rate(class);
             let flight = self.rates.own_mut(class);
             if (rate - flight.rate).abs() <= SAME * flight.rate {

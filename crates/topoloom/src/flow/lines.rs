@@ -57,6 +57,16 @@ impl Lines {
         self.channels.get(place as usize).copied().unwrap_or(place)
     }
 
+    /// The most channels of a line.
+    pub fn longest(&self) -> usize {
+        self.goes_on.split(|goes_on| !goes_on).map(|line| line.len() + 1).max().unwrap_or(0)
+    }
+
+    /// The first place of what terminals have, where lines are known.
+    pub fn terminals(&self, network: &Network) -> u32 {
+        network.ports().iter().filter(|port| matches!(port.peer, Peer::Port(_))).count() as u32
+    }
+
     /// True if the places of a line can be counted: see [`Lines::along`].
     pub fn are_full(&self) -> bool {
         self.full.is_some()

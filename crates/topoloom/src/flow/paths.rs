@@ -120,11 +120,23 @@ impl View for PacketView {
 impl<'a> Paths<'a> {
     /// Paths by `routing`, with the channels of terminals that `config` limits.
     pub fn new(network: &'a Network, routing: &'a AnyRouting, config: &FlowConfig) -> Self {
+        // Along lines no link is looked up.
+        let by_lines = routing.downcast_ref::<Min<DimensionOrder<true>>>().is_some()
+            || routing.downcast_ref::<Min<DimensionOrder<false>>>().is_some();
+        let links = if by_lines { Links::for_few() } else { Links::new(network) };
+        Self::over(links, network, routing, config)
+    }
+
+    fn over(links: Links, network: &'a Network, routing: &'a AnyRouting, config: &FlowConfig) -> Self {
         let [injection, consumption] = config.limits(network).map(|limit| limit.is_some());
         let delays = config.latency_s > 0.0 || network.has_delays();
         let (config, terminal_links) = (config.clone(), network.has_terminal_links());
-        let links = Links::new(network);
         Self { network, links, routing, injection, consumption, seed: config.seed, config, delays, terminal_links }
+    }
+
+    /// The same for a few paths.
+    pub(super) fn few(network: &'a Network, routing: &'a AnyRouting, config: &FlowConfig) -> Self {
+        Self::over(Links::for_few(), network, routing, config)
     }
 
     /// Seconds that the last byte of a message takes from `source` to `target` once it has been sent, over the links of
@@ -178,6 +190,12 @@ impl<'a> Paths<'a> {
             terminals.clone().map(move |port| (links * config.rate_of(network, port)).min(config.byte_rate()))
         };
         ports.chain(injection.into_iter().flat_map(sent))
+    }
+
+    /// How many channels there are.
+    pub(super) fn num_channels(network: &Network, config: &FlowConfig) -> usize {
+        let [injection, _] = config.limits(network);
+        network.ports().len() + injection.map_or(0, |_| network.num_terminals())
     }
 
     /// The random stream that the paths of a pair are drawn from.

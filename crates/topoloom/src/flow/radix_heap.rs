@@ -7,6 +7,7 @@
 
 /// A channel that is to be looked at when a level is reached.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[repr(C, packed(4))]
 pub struct LevelEntry {
     pub level: f64,
     pub channel: u32,
@@ -43,6 +44,13 @@ impl RadixHeap {
         let Some(highest) = differs.checked_ilog2() else { return self.first.push(entry) };
         self.buckets[highest as usize].push(entry);
         self.filled |= 1 << highest;
+    }
+
+    /// The channel of the entry that is taken after this many others, if they are all of the level last taken.
+    #[inline]
+    pub fn ahead(&self, entries: usize) -> Option<u32> {
+        let at = self.first.len().checked_sub(entries + 1)?;
+        Some(self.first[at].channel)
     }
 
     /// Takes an entry of the lowest level. With the last entry taken, levels begin again.

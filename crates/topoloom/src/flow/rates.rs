@@ -17,10 +17,12 @@
 //!
 //! Where paths run along lines, only channels that no other one [covers](super::cover) are looked at.
 
+use std::collections::HashMap;
+
 use serde::Serialize;
 
 use super::cover::Cover;
-use super::crossings::{Crossings, HavePaths, LONGEST, PathRuns};
+use super::crossings::{Crossings, HaveLists, HavePaths, LONGEST, List, PathRuns};
 use super::radix_heap::{LevelEntry, RadixHeap};
 use crate::memory::{on_large_pages, prefetch, prefetch_whole, retain_ahead};
 
@@ -46,7 +48,9 @@ const OFTEN: u8 = 8;
 /// A channel with less than this part of its capacity left is full for flows that keep their rates.
 const FULL: f64 = 1e-9;
 /// A sum is made again when it was added to this many times more than it has parts, lest rounding adds up.
-const ADDED: u32 = 64;
+const ADDED: u16 = 64;
+/// This many of the classes on a channel are read ahead.
+const FIRST: usize = 8;
 /// This many classes at a time are [read](Rates::warm) before they change.
 pub(super) const TOGETHER: usize = 32;
 /// No channel.
@@ -79,8 +83,16 @@ struct Class<T> {
 }
 
 impl<T> HavePaths for Vec<Class<T>> {
+    fn path(&self, class: u32) -> &PathRuns {
+        &self[class as usize].path
+    }
+
     fn path_mut(&mut self, class: u32) -> &mut PathRuns {
         &mut self[class as usize].path
+    }
+
+    fn ask_for(&self, class: u32) {
+        prefetch(self, class as usize);
     }
 }
 
@@ -89,7 +101,6 @@ impl<T> HavePaths for Vec<Class<T>> {
 #[derive(Debug, Clone, Copy)]
 #[repr(align(64))]
 struct ChannelState {
-    capacity: f64,
     /// The rate of the classes whose bottleneck it is.
     level: f64,
     /// How many these are.
@@ -98,14 +109,17 @@ struct ChannelState {
     seen: u32,
     /// Open flows.
     open: u32,
-    /// How many classes cross it.
-    parts: u32,
+    /// Its capacity, among all that differ.
+    capacity: u32,
+    /// What crosses the line that begins here, and its [room](HaveLists::list_mut).
+    list: List,
+    room: u8,
     /// Whether it waits to be queued.
     noted: bool,
+    /// How often `fixed` was added to since it was summed up, if that can be counted.
+    added: u16,
     /// The level at which it is looked at next.
     queued: f64,
-    /// How often `fixed` was added to since it was summed up.
-    added: u32,
     /// What the flows that are not open take.
     fixed: f64,
     /// None of them has a higher rate.
@@ -113,26 +127,79 @@ struct ChannelState {
 }
 
 impl ChannelState {
-    /// One without flows.
-    fn of(capacity: f64) -> Self {
+    /// One without flows, with one of the capacities.
+    fn of(capacity: u32) -> Self {
         Self {
-            capacity,
             level: 0.0,
             bound: 0,
             seen: 0,
             open: 0,
-            parts: 0,
+            capacity,
+            list: List::default(),
+            room: 0,
             noted: false,
-            queued: f64::INFINITY,
             added: 0,
+            queued: f64::INFINITY,
             fixed: 0.0,
             most: 0.0,
         }
     }
 
-    /// What each open flow could have.
-    fn share(&self) -> f64 {
-        (self.capacity - self.fixed) / f64::from(self.open)
+    /// What each open flow could have, by the capacities of all.
+    fn share(&self, capacities: &Capacities) -> f64 {
+        (capacities.of(self) - self.fixed) / f64::from(self.open)
+    }
+
+    /// Changes what flows that are not open take.
+    #[inline]
+    fn take(&mut self, more: f64) {
+        self.fixed += more;
+        self.added = self.added.saturating_add(1);
+    }
+}
+
+impl HaveLists for Vec<ChannelState> {
+    #[inline]
+    fn list(&self, line: u32) -> List {
+        self[line as usize].list
+    }
+
+    #[inline]
+    fn list_mut(&mut self, line: u32) -> (&mut List, &mut u8) {
+        let own = &mut self[line as usize];
+        (&mut own.list, &mut own.room)
+    }
+
+    #[inline]
+    fn ask_for(&self, line: u32) {
+        prefetch(self, line as usize);
+    }
+}
+
+/// The capacities of channels, each once: most channels have one of a few.
+#[derive(Debug, Default)]
+struct Capacities {
+    all: Vec<f64>,
+    known: HashMap<u64, u32>,
+    /// The last that was asked for.
+    last: u32,
+}
+
+impl Capacities {
+    /// The position of one among them.
+    fn position(&mut self, capacity: f64) -> u32 {
+        if self.all.get(self.last as usize).is_none_or(|last| last.to_bits() != capacity.to_bits()) {
+            self.last = *self.known.entry(capacity.to_bits()).or_insert_with(|| {
+                self.all.push(capacity);
+                self.all.len() as u32 - 1
+            });
+        }
+        self.last
+    }
+
+    #[inline]
+    fn of(&self, channel: &ChannelState) -> f64 {
+        self.all[channel.capacity as usize]
     }
 }
 
@@ -142,14 +209,17 @@ pub struct Rates<T = ()> {
     sharing: Sharing,
     /// Only channels that are not covered have a state that is kept up to date.
     channels: Vec<ChannelState>,
-    /// Where channels may be covered.
+    capacities: Capacities,
+    /// Where channels may be covered, with the first channel of a terminal.
     cover: Option<Cover>,
+    terminals: u32,
     crossings: Crossings,
     classes: Vec<Class<T>>,
     /// Classes without flows, to be used again.
     unused: Vec<u32>,
-    /// The number of the change at hand.
+    /// The number of the change at hand, and whether the rates after it are known.
     change: u32,
+    settled: bool,
     /// Rates that differ by less are equal.
     eps: f64,
     /// Channels and classes that the change concerns.
@@ -167,24 +237,29 @@ pub struct Rates<T = ()> {
     changed: Vec<u32>,
     /// Those that are to be opened together.
     together: Vec<u32>,
+    /// Those on a channel.
+    found: Vec<u32>,
     /// Rates and numbers of the flows that keep theirs on a channel.
     fixed: Vec<(f64, u32)>,
 }
 
 impl<T: Copy> Rates<T> {
-    /// No flows yet, on channels of these capacities.
-    pub fn new(capacities: impl IntoIterator<Item = f64>, sharing: Sharing) -> Self {
-        let capacities: Vec<f64> = capacities.into_iter().collect();
-        let mut channels = on_large_pages(capacities.len());
-        channels.extend(capacities.into_iter().map(ChannelState::of));
+    /// No flows yet, on this many channels, of these capacities.
+    pub fn new(channels: usize, all: impl IntoIterator<Item = f64>, sharing: Sharing) -> Self {
+        let (mut capacities, mut of) = (Capacities::default(), on_large_pages(channels));
+        of.extend(all.into_iter().map(|capacity| ChannelState::of(capacities.position(capacity))));
+        let channels: Vec<ChannelState> = of;
         Self {
             sharing,
             cover: None,
+            terminals: 0,
             crossings: Crossings::new(channels.len()),
             classes: on_large_pages(channels.len()),
             unused: Vec::new(),
             channels,
+            capacities,
             change: 0,
+            settled: true,
             eps: EPS,
             dirty: Vec::new(),
             fresh: Vec::new(),
@@ -195,51 +270,81 @@ impl<T: Copy> Rates<T> {
             heap: RadixHeap::new(),
             changed: Vec::new(),
             together: Vec::new(),
+            found: Vec::new(),
             fixed: Vec::new(),
         }
     }
 
     /// The same without flows where paths go along lines; `follows` is true of a channel that follows the one before it in
-    /// a line.
-    pub fn in_lines(self, follows: impl Fn(u32) -> bool) -> Self {
-        let capacity = |channel: u32| self.channels[channel as usize].capacity;
+    /// a line. Channels from `terminals` on are those of terminals.
+    pub fn in_lines(self, follows: impl Fn(u32) -> bool, terminals: u32) -> Self {
+        let capacity = |channel: u32| self.capacities.of(&self.channels[channel as usize]);
         let mut length = 1;
         let joined = |channel: u32| {
             let goes_on = follows(channel) && capacity(channel) == capacity(channel - 1) && length < LONGEST;
             length = if goes_on { length + 1 } else { 1 };
             goes_on
         };
-        let cover = (self.sharing == Sharing::MaxMin).then(|| Cover::new(self.channels.len(), joined));
-        Self { cover, ..self }
+        let mut cover = (self.sharing == Sharing::MaxMin).then(|| Cover::new(self.channels.len(), joined));
+        if let Some(cover) = &mut cover {
+            let fastest = (0..terminals).map(capacity).fold(0.0, f64::max);
+            let spare = |channel: &u32| capacity(*channel) >= fastest;
+            (terminals..self.channels.len() as u32).filter(spare).for_each(|channel| cover.set_spare(channel));
+        }
+        let crossings = if cover.is_some() { self.crossings.in_lines() } else { self.crossings };
+        Self { cover, terminals, crossings, ..self }
     }
 
     /// Adds a channel behind all others; returns its id.
     pub fn add_channel(&mut self, capacity: f64) -> u32 {
-        self.channels.push(ChannelState::of(capacity));
+        self.channels.push(ChannelState::of(self.capacities.position(capacity)));
         if let Some(cover) = &mut self.cover {
             cover.add_channel();
         }
-        self.crossings.add_channel();
         self.channels.len() as u32 - 1
     }
 
-    /// Adds a class of `flows` flows on `path`, which is not empty; returns its id. `own` is what is known of it,
+    /// True if what is added is opened at once. Where channels may be covered, it waits until it is known which are.
+    fn opens_at_once(&self) -> bool {
+        self.cover.is_none() && self.sharing == Sharing::MaxMin
+    }
+
+    /// Begins the next change, unless it has begun.
+    fn begin_change(&mut self) {
+        if std::mem::replace(&mut self.settled, false) {
+            self.change += 1;
+            self.eps = EPS;
+            self.changed.clear();
+        }
+    }
+
+    /// Adds a class of `flows` flows along a path, which is not empty; returns its id. `own` is what is known of it,
     /// by that of the class which had the id before. A channel that occurs there several
     /// times carries each flow as often.
-    pub fn add_with(&mut self, path: &[u32], flows: u32, own: impl FnOnce(Option<&T>) -> T) -> u32 {
+    pub fn add_with(&mut self, along: &[u32], flows: u32, own: impl FnOnce(Option<&T>) -> T) -> u32 {
         let id = self.unused.pop().unwrap_or(self.classes.len() as u32);
         let own = own(self.classes.get(id as usize).map(|class| &class.own));
-        let (path, opened) = (self.crossings.add(id, path, self.cover.as_ref()), self.change);
+        self.begin_change();
+        let (path, opened) = (PathRuns::NONE, self.change.wrapping_sub(1));
         let class = Class { rate: 0.0, path, flows, bottleneck: NOWHERE, opened, again: 0, open: false, own };
         match self.classes.get_mut(id as usize) {
             Some(unused) => *unused = class,
             None => self.classes.push(class),
         }
+        self.crossings.add(id, along, self.cover.as_ref(), &mut self.classes, &mut self.channels);
         if let Some(cover) = &mut self.cover {
-            self.crossings.runs(&class.path).iter().for_each(|run| cover.add(run.span()));
+            let runs = || self.crossings.runs(&self.classes[id as usize].path).map(|run| run.span());
+            runs().for_each(|run| cover.add(run));
+            if runs().all(|(low, _)| low >= self.terminals) {
+                // It crosses no link.
+                runs().for_each(|(channel, _)| cover.keep(channel));
+            }
         }
-        self.each_channel(id, |there| there.parts += 1);
-        self.fresh.push(id);
+        if self.opens_at_once() {
+            self.open(id);
+        } else {
+            self.fresh.push(id);
+        }
         id
     }
 
@@ -270,19 +375,19 @@ impl<T: Copy> Rates<T> {
     pub fn join(&mut self, class: u32) {
         let own = &mut self.classes[class as usize];
         own.flows += 1;
-        let rate = own.rate;
+        let (rate, open) = (own.rate, own.open);
+        if open {
+            self.each_channel(class, |there| there.open += 1);
+            return;
+        }
         self.each_channel(class, |there| there.fixed += rate);
         self.fresh.push(class);
     }
 
     /// Calls with the channels of a class that are not covered.
     #[inline]
-    fn crossed(crossings: &Crossings, cover: Option<&Cover>, class: &Class<T>, mut each: impl FnMut(u32)) {
-        let runs = crossings.runs(&class.path).iter();
-        match cover {
-            None => runs.for_each(|run| each(run.span().0)),
-            Some(cover) => runs.for_each(|run| cover.uncovered(run.span()).for_each(&mut each)),
-        }
+    fn crossed(crossings: &Crossings, cover: Option<&Cover>, class: &Class<T>, each: impl FnMut(u32)) {
+        crossings.each_uncovered(&class.path, cover, each);
     }
 
     /// Changes the states of the channels of a class that are not covered.
@@ -296,22 +401,31 @@ impl<T: Copy> Rates<T> {
     pub fn leave(&mut self, class: u32, flows: u32) -> bool {
         let own = &mut self.classes[class as usize];
         own.flows -= flows;
-        let Class { rate, path, flows: left, bottleneck, .. } = *own;
-        let (channels, dirty, gone) = (&mut self.channels, &mut self.dirty, u32::from(left == 0));
-        Self::crossed(&self.crossings, self.cover.as_ref(), own, |channel| {
-            dirty.push(channel);
+        let Class { rate, path, flows: left, bottleneck, open, .. } = *own;
+        let cover = self.cover.as_ref();
+        if left == 0 {
+            self.crossings.remove(class, cover, &mut self.classes, &mut self.channels);
+        }
+        let (channels, dirty, own) = (&mut self.channels, &mut self.dirty, &self.classes[class as usize]);
+        Self::crossed(&self.crossings, cover, own, |channel| {
             let there = &mut channels[channel as usize];
-            there.fixed -= rate * f64::from(flows);
-            there.added += 1;
-            there.parts -= gone;
+            if there.list.live() == 0 && cover.is_none() {
+                // Nothing else is to be found here.
+                (there.fixed, there.added, there.most, there.open) = (0.0, 0, 0.0, 0);
+            } else if open {
+                there.open -= flows;
+            } else {
+                there.take(-rate * f64::from(flows));
+                dirty.push(channel);
+            }
         });
         if left > 0 {
             return false;
         }
         if let Some(cover) = &mut self.cover {
-            self.crossings.runs(&path).iter().for_each(|run| cover.remove(run.span()));
+            self.crossings.runs(&path).for_each(|run| cover.remove(run.span()));
         }
-        self.crossings.remove(class, self.cover.as_ref(), &mut self.classes);
+        self.crossings.forget(&path);
         if bottleneck != NOWHERE {
             self.channels[bottleneck as usize].bound -= 1;
         }
@@ -338,18 +452,26 @@ impl<T: Copy> Rates<T> {
 
     /// The classes that cross a channel.
     pub fn on(&self, channel: u32) -> impl Iterator<Item = u32> + '_ {
-        self.crossings.on(channel, self.cover.as_ref())
+        self.crossings.on(channel, self.cover.as_ref(), &self.channels)
     }
 
-    /// How many classes cross the line of a channel, or the channel itself where there are no lines.
+    /// Appends them to `found`.
+    fn find_on(&mut self, channel: u32, found: &mut Vec<u32>) {
+        let both = (&mut self.classes, &mut self.channels);
+        self.crossings.find_on(channel, self.cover.as_ref(), both, found);
+    }
+
+    /// How many runs cross the line of a channel, or the channel itself where there are no lines.
     pub fn in_line(&self, channel: u32) -> usize {
-        self.crossings.in_line(channel, self.cover.as_ref())
+        let line = self.cover.as_ref().map_or(channel, |cover| cover.line_of(channel));
+        self.channels.list(line).live() as usize
     }
 
     /// Reads what changes of these classes are about to read. Here no read waits for another, so that memory delivers many at
     /// a time; in the changes themselves nearly each waits for the one before.
     pub fn warm(&self, classes: &[u32]) {
         classes.iter().for_each(|&class| prefetch_whole(&self.classes, class as usize));
+        classes.iter().for_each(|&class| self.crossings.ask_for_runs(&self.classes[class as usize].path));
         for &class in classes {
             let own = &self.classes[class as usize];
             Self::crossed(&self.crossings, self.cover.as_ref(), own, |channel| {
@@ -358,18 +480,13 @@ impl<T: Copy> Rates<T> {
         }
     }
 
-    /// The same for classes that are about to leave: also which others move to their positions.
+    /// The same for classes that are about to leave: also where the lists of what they cross have them.
     pub fn warm_to_leave(&self, classes: &[u32]) {
         self.warm(classes);
         let cover = self.cover.as_ref();
-        let paths = || classes.iter().flat_map(|&class| self.crossings.runs(&self.classes[class as usize].path));
-        paths().for_each(|&run| self.crossings.ask_for(run.span(), cover));
-        paths().for_each(|&run| self.crossings.ask_for_last(run.span().0, cover));
-        for &run in paths() {
-            if let Some(class) = self.crossings.ask_for_moved(run, cover) {
-                prefetch(&self.classes, class as usize);
-            }
-        }
+        let runs = || classes.iter().flat_map(|&class| self.crossings.runs(&self.classes[class as usize].path));
+        runs().for_each(|run| Crossings::ask_for_run(run.span(), cover, &self.channels));
+        runs().for_each(|run| self.crossings.ask_for_entry_of(run, cover, &self.channels));
     }
 
     /// The same for classes that are about to come, on these paths.
@@ -378,7 +495,7 @@ impl<T: Copy> Rates<T> {
         for path in paths.clone() {
             Crossings::each_run(path, cover, |first, last| {
                 let run = (first.min(last), first.max(last));
-                self.crossings.ask_for(run, cover);
+                Crossings::ask_for_run(run, cover, &self.channels);
                 let there = |channel: u32| prefetch(&self.channels, channel as usize);
                 match cover {
                     None => there(first),
@@ -387,13 +504,20 @@ impl<T: Copy> Rates<T> {
             });
         }
         for path in paths {
-            Crossings::each_run(path, cover, |first, _| self.crossings.ask_for_last(first, cover));
+            Crossings::each_run(path, cover, |first, _| {
+                self.crossings.ask_for_entry(first, None, cover, &self.channels);
+            });
         }
     }
 
-    /// The first channel and the last of each straight piece of a class's path.
-    pub fn corners(&self, class: u32) -> impl Iterator<Item = u32> + '_ {
-        self.crossings.runs(&self.classes[class as usize].path).iter().flat_map(|run| <[u32; 2]>::from(run.span()))
+    /// True if paths are runs along lines.
+    pub fn has_lines(&self) -> bool {
+        self.cover.is_some()
+    }
+
+    /// The lowest channel and the highest of each straight piece of a class's path.
+    pub fn spans(&self, class: u32) -> impl Iterator<Item = (u32, u32)> + '_ {
+        self.crossings.runs(&self.classes[class as usize].path).map(|run| run.span())
     }
 
     /// The classes whose rate the last change may have changed.
@@ -403,12 +527,12 @@ impl<T: Copy> Rates<T> {
 
     /// Finds the rates after all that was added and has left since the last time.
     pub fn settle(&mut self) {
-        self.change += 1;
-        self.eps = EPS;
-        self.changed.clear();
+        self.begin_change();
+        self.settled = true;
         let (mut dirty, mut fresh) = (std::mem::take(&mut self.dirty), std::mem::take(&mut self.fresh));
         // A class may have come and gone again, and its id be another's.
         fresh.retain(|&class| self.classes[class as usize].flows > 0);
+        self.changed.retain(|&class| self.classes[class as usize].flows > 0);
         match self.sharing {
             Sharing::Share => self.share(&dirty, &fresh),
             Sharing::MaxMin => {
@@ -456,21 +580,25 @@ impl<T: Copy> Rates<T> {
 
     /// Sums up what the classes that cross a channel take; none of them is open.
     fn sum_up(&mut self, channel: u32) {
-        self.crossings.on(channel, self.cover.as_ref()).for_each(|class| prefetch(&self.classes, class as usize));
-        let here = &mut self.channels[channel as usize];
-        (here.added, here.fixed, here.most, here.parts) = (0, 0.0, 0.0, 0);
-        for class in self.crossings.on(channel, self.cover.as_ref()) {
+        let mut found = std::mem::take(&mut self.found);
+        self.find_on(channel, &mut found);
+        found.iter().for_each(|&class| prefetch(&self.classes, class as usize));
+        let (mut fixed, mut most) = (0.0, 0.0f64);
+        for class in found.drain(..) {
             let class = &self.classes[class as usize];
-            here.parts += 1;
-            here.fixed += class.rate * f64::from(class.flows);
-            here.most = here.most.max(class.rate);
+            fixed += class.rate * f64::from(class.flows);
+            most = most.max(class.rate);
         }
+        let here = &mut self.channels[channel as usize];
+        (here.added, here.fixed, here.most) = (0, fixed, most);
+        self.found = found;
     }
 
     /// Goes through the levels until no class is open.
     fn fill(&mut self) {
         self.queue_noted();
         while let Some(LevelEntry { level, channel }) = self.heap.pop() {
+            self.warm_ahead();
             let here = self.channels[channel as usize];
             if level > here.queued {
                 // An earlier entry has come in the meantime.
@@ -482,12 +610,12 @@ impl<T: Copy> Rates<T> {
                 self.queue(channel, here.level);
             }
             if here.open == 0 {
-                if due && less(here.fixed, here.capacity, self.eps) {
+                if due && less(here.fixed, self.capacities.of(&here), self.eps) {
                     self.open_bound(channel);
                 }
                 continue;
             }
-            let share = here.share();
+            let share = here.share(&self.capacities);
             if due && less(here.level, share, self.eps) && self.sharing == Sharing::MaxMin {
                 self.open_bound(channel);
             } else if less(level, share, self.eps) {
@@ -500,6 +628,22 @@ impl<T: Copy> Rates<T> {
         }
     }
 
+    /// Asks for the memory of channels that are looked at soon, and of what crosses them.
+    #[inline]
+    fn warm_ahead(&self) {
+        const AHEAD: usize = 4;
+        let cover = self.cover.as_ref();
+        if let Some(channel) = self.heap.ahead(3 * AHEAD) {
+            prefetch(&self.channels, channel as usize);
+        }
+        if let Some(channel) = self.heap.ahead(2 * AHEAD) {
+            self.crossings.ask_for_entry(channel, Some(0), cover, &self.channels);
+        }
+        if let Some(channel) = self.heap.ahead(AHEAD).filter(|_| cover.is_none()) {
+            self.on(channel).take(FIRST).for_each(|class| prefetch_whole(&self.classes, class as usize));
+        }
+    }
+
     /// Takes a channel into the change at hand.
     fn look(&mut self, channel: u32) {
         let here = &mut self.channels[channel as usize];
@@ -507,7 +651,8 @@ impl<T: Copy> Rates<T> {
             return;
         }
         here.seen = self.change;
-        if here.parts == 0 || here.added > ADDED + here.parts {
+        let added = here.added;
+        if added > ADDED && (added == u16::MAX || usize::from(added - ADDED) > self.in_line(channel)) {
             self.sum_up(channel);
         }
         let here = &self.channels[channel as usize];
@@ -542,8 +687,9 @@ impl<T: Copy> Rates<T> {
         }
         for channel in crossed.drain(..) {
             let here = &mut self.channels[channel as usize];
-            here.fixed -= rate * f64::from(flows);
-            here.added += 1;
+            if rate > 0.0 {
+                here.take(-rate * f64::from(flows));
+            }
             here.open += flows;
             if !std::mem::replace(&mut here.noted, true) {
                 self.noted.push(channel);
@@ -560,13 +706,16 @@ impl<T: Copy> Rates<T> {
     /// Queues the channels whose shares may have become smaller.
     fn queue_noted(&mut self) {
         let mut noted = std::mem::take(&mut self.noted);
-        for channel in noted.drain(..) {
+        for (at, &channel) in noted.iter().enumerate() {
+            if let Some(&later) = noted.get(at + TOGETHER) {
+                prefetch(&self.channels, later as usize);
+            }
             let here = &mut self.channels[channel as usize];
             here.noted = false;
-            self.crossings.ask_for_list(channel, self.cover.as_ref());
-            let share = here.share();
+            let share = here.share(&self.capacities);
             self.queue(channel, share);
         }
+        noted.clear();
         self.noted = noted;
     }
 
@@ -589,7 +738,7 @@ impl<T: Copy> Rates<T> {
     /// Opens the classes of a channel that `which` names.
     fn open_where(&mut self, channel: u32, which: impl Fn(&Class<T>) -> bool) {
         let mut together = std::mem::take(&mut self.together);
-        together.extend(self.on(channel));
+        self.find_on(channel, &mut together);
         self.keep_where(&mut together, |own| !own.open && which(own));
         for some in together.chunks(TOGETHER) {
             self.warm(some);
@@ -608,14 +757,17 @@ impl<T: Copy> Rates<T> {
     /// Opens the classes that have more than their fair part of a channel, as far as the others on it show.
     fn give_way(&mut self, channel: u32) {
         let here = self.channels[channel as usize];
-        let (open, share, eps) = (here.open, here.share(), self.eps);
+        let (open, share, eps) = (here.open, here.share(&self.capacities), self.eps);
         let mut fixed = std::mem::take(&mut self.fixed);
-        self.on(channel).for_each(|class| prefetch(&self.classes, class as usize));
-        let classes = self.on(channel).map(|class| &self.classes[class as usize]);
+        let mut found = std::mem::take(&mut self.found);
+        self.find_on(channel, &mut found);
+        found.iter().for_each(|&class| prefetch(&self.classes, class as usize));
+        let classes = found.drain(..).map(|class| &self.classes[class as usize]);
         fixed.extend(classes.filter(|class| !class.open).map(|class| (class.rate, class.flows)));
+        self.found = found;
         let (mut level, mut above) = (share, 0);
         loop {
-            let (mut left, mut flows, mut more) = (here.capacity, here.open, 0);
+            let (mut left, mut flows, mut more) = (self.capacities.of(&here), here.open, 0);
             for &(rate, some) in &fixed {
                 if less(level, rate, eps) {
                     flows += some;
@@ -645,10 +797,11 @@ impl<T: Copy> Rates<T> {
 
     /// Freezes the open classes of a channel that fills up.
     fn freeze(&mut self, channel: u32, share: f64) {
-        let full = self.sharing == Sharing::Sticky && share < FULL * self.channels[channel as usize].capacity;
+        let full =
+            self.sharing == Sharing::Sticky && share < FULL * self.capacities.of(&self.channels[channel as usize]);
         let rate = if full { 0.0 } else { share };
         let mut together = std::mem::take(&mut self.together);
-        together.extend(self.on(channel));
+        self.find_on(channel, &mut together);
         self.keep_where(&mut together, |own| own.open);
         for some in together.chunks(TOGETHER) {
             self.warm(some);
@@ -688,13 +841,14 @@ impl<T: Copy> Rates<T> {
             self.channels[channel as usize].open = flows.sum();
         }
         for &channel in &channels {
-            for class in self.crossings.on(channel, None) {
+            for class in self.crossings.on(channel, None, &self.channels) {
                 let own = &mut self.classes[class as usize];
                 if own.opened == self.change {
                     continue;
                 }
                 let shares = self.crossings.path(&own.path).map(|channel| &self.channels[channel as usize]);
-                let rate = shares.map(|there| there.capacity / f64::from(there.open)).fold(f64::INFINITY, f64::min);
+                let rate =
+                    shares.map(|there| self.capacities.of(there) / f64::from(there.open)).fold(f64::INFINITY, f64::min);
                 self.changed.push(class);
                 (own.rate, own.opened) = (rate, self.change);
             }
@@ -779,11 +933,14 @@ mod tests {
         #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn rates_after_each_change_are_those_found_from_the_start((capacities, changes) in networks(), line in 0u32..14) {
-            let mut rates = Rates::new(capacities.iter().copied(), Sharing::MaxMin);
+        fn rates_after_each_change_are_those_found_from_the_start(
+            (capacities, changes) in networks(), line in 0u32..14, terminals in 0u32..6
+        ) {
+            let mut rates = Rates::new(capacities.len(), capacities.iter().copied(), Sharing::MaxMin);
             if line > 0 {
-                // Two lines, or one.
-                rates = rates.in_lines(|channel| channel > 0 && channel != line);
+                // Two lines, or one; some channels behind them may be those of terminals.
+                let links = (capacities.len() as u32).saturating_sub(terminals).max(1);
+                rates = rates.in_lines(|channel| (1..links).contains(&channel) && channel != line, links);
             }
             let mut live: Vec<(u32, Vec<u32>, u32)> = Vec::new();
             for change in changes {
@@ -818,7 +975,7 @@ mod tests {
 
     #[test]
     fn a_line_may_be_longer_than_a_list_can_count() {
-        let mut rates = Rates::new(vec![1.0; 70_000], Sharing::MaxMin).in_lines(|_| true);
+        let mut rates = Rates::new(70_000, vec![1.0; 70_000], Sharing::MaxMin).in_lines(|_| true, 70_000);
         let all: Vec<u32> = (0..70_000).collect();
         let long = rates.add(&all, 1);
         for channel in [0, LONGEST - 1, LONGEST, LONGEST + 1, 69_999] {
@@ -832,8 +989,22 @@ mod tests {
     }
 
     #[test]
+    fn channels_of_terminals_count_where_no_link_does() {
+        // A link, and what three terminals have; the last one has more than the link.
+        let mut rates = Rates::new(4, [1.0, 1.0, 1.0, 2.0], Sharing::MaxMin).in_lines(|_| false, 1);
+        let [one, two, linked] =
+            [(&[3][..], 1), (&[3, 1], 2), (&[0, 2], 1)].map(|(path, flows)| rates.add(path, flows));
+        rates.settle();
+        assert_eq!([one, two, linked].map(|class| rates.rate(class)), [1.0, 0.5, 1.0]);
+        rates.leave(one, 1);
+        let other = rates.add(&[0, 2], 1);
+        rates.settle();
+        assert_eq!([two, linked, other].map(|class| rates.rate(class)), [0.5, 0.5, 0.5]);
+    }
+
+    #[test]
     fn a_change_reaches_no_further_than_it_must() {
-        let mut rates = Rates::new([1.0; 9], Sharing::MaxMin);
+        let mut rates = Rates::new(9, [1.0; 9], Sharing::MaxMin);
         // Three channels in a row, and a pair of flows far from there.
         let [long, short, far] = [&[0, 1, 2][..], &[2], &[7, 8]].map(|path| rates.add(path, 1));
         rates.add(&[7], 1);

@@ -267,6 +267,9 @@ pub(super) struct Record {
     pub rate_changes: u64,
     pub most_classes: usize,
     pub channel_bytes: Vec<f64>,
+    /// Where there are lines, what is carried besides from each channel on, and behind the last one that carries it less by so
+    /// much.
+    pub bytes_from: Vec<f64>,
     times: Vec<[f64; 2]>,
     causes: Vec<u32>,
     /// How much later than it was complete each message was served; empty unless completions are coalesced.
@@ -297,6 +300,7 @@ impl Record {
             rate_changes: 0,
             most_classes: 0,
             channel_bytes: vec![0.0; channels],
+            bytes_from: Vec::new(),
             times,
             causes,
             late: vec![0.0; late],
@@ -310,6 +314,26 @@ impl Record {
     /// The same where each message stands for this many.
     pub fn with_copies(self, copies: u32) -> Self {
         Self { copies: copies.into(), ..self }
+    }
+
+    /// The same where paths are runs along lines.
+    pub fn by_runs(self) -> Self {
+        let bytes_from = vec![0.0; self.channel_bytes.len() + 1];
+        Self { bytes_from, ..self }
+    }
+
+    /// Where bytes of runs are noted.
+    pub fn bytes_by_run(&self) -> &[f64] {
+        if self.bytes_from.is_empty() { &self.channel_bytes } else { &self.bytes_from }
+    }
+
+    /// Adds what runs have carried to their channels.
+    pub fn add_runs(&mut self) {
+        let mut carried = 0.0;
+        for (bytes, more) in self.channel_bytes.iter_mut().zip(&self.bytes_from) {
+            carried += more;
+            *bytes += carried;
+        }
     }
 
     /// A message goes through the network.
@@ -478,7 +502,8 @@ impl Record {
 
     fn message_times(&self, messages: &dyn Fn(u32) -> Message) -> Option<MessageTimes> {
         let done = || self.times.iter().zip(0u32..).filter(|(times, _)| times[1].is_finite());
-        let took: Vec<f64> = done().map(|([start, end], _)| end - start).collect();
+        let mut took = Vec::with_capacity(self.times.len());
+        took.extend(done().map(|([start, end], _)| end - start));
         let stretch = |([start, end], message): (&[f64; 2], u32)| {
             let bytes = messages(message).bytes;
             (bytes > 0).then(|| (end - start) / (bytes as f64 / self.unit_rate))
@@ -488,42 +513,33 @@ impl Record {
     }
 
     fn channels(&self, network: &Network, makespan: f64, config: &FlowConfig) -> (Vec<ChannelUse>, Vec<BusyChannel>) {
-        let capacities: Vec<f64> = super::Paths::capacities(network, config).collect();
         let ports = network.ports();
-        let class = |channel: usize| ports.get(channel).map_or("injection", |port| port.class.name());
-        let utilisation = |channel: usize| match makespan > 0.0 {
-            true => self.channel_bytes[channel] / (capacities[channel] * makespan),
-            false => 0.0,
+        let class = |channel: usize| match ports.get(channel) {
+            Some(port) => LinkClass::ALL.iter().position(|class| *class == port.class).expect("it is one of all"),
+            None => LinkClass::ALL.len(),
         };
         let names = LinkClass::ALL.iter().map(|class| class.name()).chain(["injection"]);
-        let limited = |channel: &usize| capacities[*channel].is_finite();
-        let mut all: HashMap<&str, ChannelUse> = HashMap::new();
-        for channel in (0..capacities.len()).filter(limited) {
-            let class = class(channel);
-            let (mean_utilisation, max_utilisation) = (0.0, 0.0);
-            let of_class = all.entry(class).or_insert(ChannelUse {
-                class,
-                channels: 0,
-                used: 0,
-                mean_utilisation,
-                max_utilisation,
-            });
+        let none = |class| ChannelUse { class, channels: 0, used: 0, mean_utilisation: 0.0, max_utilisation: 0.0 };
+        let mut uses: Vec<ChannelUse> = names.map(none).collect();
+        // The busiest so far, in their order.
+        let mut busiest: Vec<(f64, usize)> = Vec::with_capacity(BUSIEST + 1);
+        let all = super::Paths::capacities(network, config).zip(&self.channel_bytes).enumerate();
+        for (channel, (capacity, &bytes)) in all.filter(|(_, (capacity, _))| capacity.is_finite()) {
+            let utilisation = if makespan > 0.0 { bytes / (capacity * makespan) } else { 0.0 };
+            let of_class = &mut uses[class(channel)];
             of_class.channels += 1;
-            of_class.used += usize::from(self.channel_bytes[channel] > 0.0);
-            of_class.mean_utilisation += utilisation(channel);
-            of_class.max_utilisation = of_class.max_utilisation.max(utilisation(channel));
+            of_class.used += usize::from(bytes > 0.0);
+            of_class.mean_utilisation += utilisation;
+            of_class.max_utilisation = of_class.max_utilisation.max(utilisation);
+            if bytes > 0.0 && (busiest.len() < BUSIEST || busiest.last().is_some_and(|last| last.0 < utilisation)) {
+                let place = busiest.partition_point(|other| other.0 >= utilisation);
+                busiest.insert(place, (utilisation, channel));
+                busiest.truncate(BUSIEST);
+            }
         }
-        let mut uses: Vec<ChannelUse> = names.filter_map(|name| all.remove(name)).collect();
+        uses.retain(|class| class.channels > 0);
         uses.iter_mut().for_each(|class| class.mean_utilisation /= class.channels as f64);
-        let mut busiest: Vec<usize> = (0..capacities.len()).filter(limited).collect();
-        let busier = |a: &usize, b: &usize| utilisation(*b).total_cmp(&utilisation(*a)).then(a.cmp(b));
-        if busiest.len() > BUSIEST {
-            busiest.select_nth_unstable_by(BUSIEST, busier);
-            busiest.truncate(BUSIEST);
-        }
-        busiest.sort_by(busier);
-        busiest.retain(|&channel| self.channel_bytes[channel] > 0.0);
-        let described = |&channel: &usize| BusyChannel::of(network, channel as u32, utilisation(channel));
+        let described = |&(utilisation, channel): &(f64, usize)| BusyChannel::of(network, channel as u32, utilisation);
         (uses, busiest.iter().map(described).collect())
     }
 

@@ -74,11 +74,19 @@ pub(super) struct Schedule {
     near: BinaryHeap<Entry>,
     /// Ids of those beyond it, each once; some may have come nearer or be put off for good in the meantime.
     far: Vec<u32>,
+    /// Their times, while the limit moves.
+    dues: Vec<f64>,
 }
 
 impl Schedule {
     pub fn new() -> Self {
-        Self { limit: f64::NEG_INFINITY, sorted: Vec::new(), near: BinaryHeap::new(), far: Vec::new() }
+        Self {
+            limit: f64::NEG_INFINITY,
+            sorted: Vec::new(),
+            near: BinaryHeap::new(),
+            far: Vec::new(),
+            dues: Vec::new(),
+        }
     }
 
     /// Sets the time at which `of` is complete, or puts it off for good if that is infinite.
@@ -143,7 +151,9 @@ impl Schedule {
 
     /// Moves the limit so that the heap, which is empty, gets the next completions.
     fn move_limit(&mut self, all: &mut impl HasTimes) {
-        let mut dues: Vec<f64> = Vec::with_capacity(self.far.len());
+        let mut dues = std::mem::take(&mut self.dues);
+        dues.clear();
+        dues.reserve(self.far.len());
         retain_ahead(&mut self.far, all, HasTimes::ask_for, |all, of| {
             let own = all.times(of);
             // What was queued in the meantime has been taken, or comes to the heap again.
@@ -151,9 +161,14 @@ impl Schedule {
             dues.extend(Some(own.due).filter(|due| due.is_finite()));
             own.far
         });
-        let Some(last) = dues.len().checked_sub(1) else { return };
-        let place = last.min(FEW.max(dues.len() / PART));
-        self.limit = *dues.select_nth_unstable_by(place, f64::total_cmp).1;
+        if let Some(last) = dues.len().checked_sub(1) {
+            let place = last.min(FEW.max(dues.len() / PART));
+            self.limit = *dues.select_nth_unstable_by(place, f64::total_cmp).1;
+        }
+        self.dues = dues;
+        if self.far.is_empty() {
+            return;
+        }
         let (limit, sorted) = (self.limit, &mut self.sorted);
         retain_ahead(&mut self.far, all, HasTimes::ask_for, |all, of| {
             let own = all.times(of);

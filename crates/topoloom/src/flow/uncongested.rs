@@ -35,10 +35,12 @@ impl<'a> Alone<'a> {
         let rates = links().map(|port| config.rate_of(network, port));
         let best =
             (rates.fold(0.0, f64::max), links().map(|p| config.delay_of(network, p)).fold(f64::INFINITY, f64::min));
+        // Each message's path is asked for where it takes time or links differ; else those of the critical path.
+        let all = network.has_rates() || network.has_delays() || config.latency_s > 0.0;
         Self {
             best,
             network,
-            paths: Paths::new(network, routing, config),
+            paths: if all { Paths::new(network, routing, config) } else { Paths::few(network, routing, config) },
             config,
             messages,
             ends,

@@ -14,6 +14,8 @@
 //! number, modulo the classes. Only where digits of the hypercube are corrected in any order, they take that of the
 //! number of digits left, which falls with each.
 
+use std::sync::Arc;
+
 use super::{Move, PacketState, Routing, View};
 use crate::network::{Network, RouterId};
 use crate::rng::Rng;
@@ -85,8 +87,7 @@ impl Next {
 
 /// Routing on `nesttree` and `nestghc`.
 pub struct NestRouting {
-    /// Keeps the network's structure.
-    network: Network,
+    nest: Arc<Nest>,
     /// VC classes of one direction: to the uplink, or from it.
     rings: u32,
     ways: Ways,
@@ -95,13 +96,13 @@ pub struct NestRouting {
 impl NestRouting {
     /// `None` unless the network is nested.
     pub fn new(network: &Network, ways: Ways) -> Option<Self> {
-        let nest = network.structure::<Nest>()?;
-        Some(Self { network: network.clone(), rings: if nest.side > 3 { 2 } else { 1 }, ways })
+        let nest = network.shared_structure::<Nest>()?;
+        Some(Self { rings: if nest.side > 3 { 2 } else { 1 }, nest, ways })
     }
 
     #[inline(always)]
     fn nest(&self) -> &Nest {
-        self.network.structure().expect("a nested network")
+        &self.nest
     }
 
     fn starting(&self, src: RouterId, dst: RouterId) -> PacketState {

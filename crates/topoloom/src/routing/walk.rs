@@ -17,7 +17,7 @@ pub trait PathView: View {
 
 /// Where links lead: one look at memory a hop.
 pub struct Links {
-    /// By port the other end of its link; of a terminal's port, nothing.
+    /// By port the other end of its link; of a terminal's port, nothing. Empty if each is found when it is asked for.
     behind: Vec<LinkEnd>,
 }
 
@@ -36,6 +36,16 @@ impl Links {
         let mut behind = on_large_pages(network.ports().len());
         behind.extend((0..network.ports().len() as u32).map(|port| LinkEnd::of(network, port)));
         Self { behind }
+    }
+
+    /// The same for a few paths: nothing is kept.
+    pub fn for_few() -> Self {
+        Self { behind: Vec::new() }
+    }
+
+    #[inline]
+    fn behind(&self, network: &Network, port: u32) -> LinkEnd {
+        self.behind.get(port as usize).copied().unwrap_or_else(|| LinkEnd::of(network, port))
     }
 }
 
@@ -65,7 +75,7 @@ pub fn walk<V: PathView>(
     rng: &mut Rng,
     path: &mut Vec<u32>,
 ) -> Result<()> {
-    walk_over(network, |port| links.behind[port as usize], routing, ends, view, rng, path)
+    walk_over(network, |port| links.behind(network, port), routing, ends, view, rng, path)
 }
 
 /// The same over links that lead to these ends.
@@ -132,7 +142,7 @@ fn walk_by_hops<V: PathView>(
 pub fn idle_path(network: &Network, routing: &AnyRouting, ends: [TerminalId; 2], rng: &mut Rng) -> Result<Vec<u32>> {
     let (_, leaves_by) = network.local_port(network.terminal_port(ends[1]));
     let (mut view, mut path) = (IdlePath { arrived_by: 0, leaves_by }, Vec::new());
-    walk_over(network, |port| LinkEnd::of(network, port), routing, ends, &mut view, rng, &mut path)?;
+    walk(network, &Links::for_few(), routing, ends, &mut view, rng, &mut path)?;
     Ok(path)
 }
 

@@ -194,7 +194,7 @@ struct Run<'a> {
 impl<'a> Run<'a> {
     fn new(case: &'a Case, lines: &'a Lines, steps: u32) -> Self {
         let (flows, mut numbers) = (lines.flows, HashMap::new());
-        let mut rates = Rates::new([], Sharing::MaxMin);
+        let mut rates = Rates::new(0, [], Sharing::MaxMin);
         let places: Vec<usize> = (0..flows.members).filter(|place| lines.is_simulated(*place)).collect();
         let is_shared = |channel: &u32| flows.crossings.count(*channel) > 1;
         let simulated = places.iter().map(|&place| {
