@@ -423,7 +423,6 @@ impl<M: RouterModel> Domain<M> {
     #[inline(always)]
     fn expect_route<R: Routing>(&self, routing: &R, vc: u32, flit: &Flit) {
         if flit.is_head() {
-            self.model.expect_request(self.model.router_of(vc));
             self.expect_decision(routing, self.model.router_of(vc), flit);
         }
     }

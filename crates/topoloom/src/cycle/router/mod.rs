@@ -231,9 +231,6 @@ pub trait RouterModel: Send {
     /// The flit at `place` of the pool will arrive at input VC `vc` soon: the memory of both may be asked for.
     fn expect_flit(&self, _vc: u32, _place: u32) {}
 
-    /// A head will arrive at a router soon, and ask for an output VC: memory may be asked for.
-    fn expect_request(&self, _router: u32) {}
-
     /// A head will soon be given output `out`: memory may be asked for.
     fn expect_decision(&self, _head: FreshHead, _out: u16) {}
 

@@ -568,12 +568,6 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
     }
 
     #[inline(always)]
-    fn expect_request(&self, router: u32) {
-        let RouterState { first_port, asking_vc, .. } = self.routers[router as usize];
-        self.vc_requests.prefetch(((first_port << LOG) + u32::from(asking_vc)) as usize);
-    }
-
-    #[inline(always)]
     fn expect_decision(&self, FreshHead { vc, router, place }: FreshHead, out: u16) {
         self.pool.prefetch(place);
         self.inputs.prefetch(vc as usize);
