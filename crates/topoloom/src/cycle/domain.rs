@@ -407,7 +407,7 @@ impl<M: RouterModel> Domain<M> {
         }
         // Where it leaves the network there is nothing to decide.
         if self.model.defers(flit) && flit.dst != self.first_router + router {
-            if self.model.is_empty(event.to) {
+            if self.model.flits(event.to) == 0 {
                 let stream = self.front_stream(event.to, now);
                 let decided = self.route(routing, event.to, router, flit, NOWHERE, stream, shared, rings);
                 return self.model.accept_front(event.to, router, event.place, decided, now);

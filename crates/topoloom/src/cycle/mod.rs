@@ -64,10 +64,8 @@ pub struct Setup {
     pub stride: u32,
     /// VCs of each class; behind them all VCs.
     pub class_masks: Vec<u64>,
-    /// Flits of the largest packet, if packets are sent only where all of them fits; else 0.
-    pub largest: u32,
     /// Flits of the largest packet.
-    pub longest: u32,
+    pub largest: u32,
     /// VCs that take a packet only if they are empty or have room for all of it, because the routing asks for it.
     pub whole: u64,
     /// The rate of each terminal beside the mean of those that send; empty if all are the same.
@@ -132,8 +130,7 @@ impl Setup {
             links,
             stride,
             class_masks,
-            largest: if interface.cut_through { config.packet.largest() } else { 0 },
-            longest: config.packet.largest(),
+            largest: config.packet.largest(),
             whole: 0,
             rates: Vec::new(),
             again: Again::Never,
@@ -308,11 +305,14 @@ impl Setup {
 
     /// The slots of each VC's own, and those that the VCs of a port share.
     pub fn places(&self) -> (u32, u32) {
-        self.interface.buffers.divide(self.interface.buffer, self.vcs, self.largest)
+        // Where packets are sent only if all of them fits.
+        let whole = if self.interface.cut_through { self.largest } else { 0 };
+        self.interface.buffers.divide(self.interface.buffer, self.vcs, whole)
     }
 
-    /// Keeps bubbles for packets of up to `largest` flits, if the routing asks for it.
-    fn keep_bubbles(self, name: &str, routing: &AnyRouting, largest: u32) -> Result<Self> {
+    /// Keeps bubbles for packets of up to the largest size, if the routing asks for it.
+    fn keep_bubbles(self, name: &str, routing: &AnyRouting) -> Result<Self> {
+        let largest = self.largest;
         let Interface { buffer, buffers, cut_through, .. } = self.interface;
         let mistake = |what: String| Err(Error::Config(format!("{name} keeps bubbles in its rings: {what}")));
         if !routing.keeps_bubbles() {
@@ -471,9 +471,7 @@ impl Run {
         let router = (config.router.model().prepare)(&Case { setup: &setup, network, routing, name })?;
         let setup = Setup { injection: router.injection(), ..setup };
         let largest = trace.map_or(config.packet.largest(), Trace::largest);
-        let fitting = if setup.interface.cut_through { largest } else { 0 };
-        let setup = Setup { largest: fitting, longest: largest, ..setup };
-        let setup = setup.keep_bubbles(name, routing, largest)?;
+        let setup = Setup { largest, ..setup }.keep_bubbles(name, routing)?;
         let setup = match &config.rates {
             None => setup,
             Some(path) => Setup { rates: traffic::rates(network, traffic, path)?, ..setup },

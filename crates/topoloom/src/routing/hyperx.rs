@@ -381,6 +381,7 @@ impl<const ORDERS: u32> Minimal for HyperXMinimal<ORDERS> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::twophase::tests::OneQueue;
     use super::*;
     use crate::network::PortId;
     use crate::rng::mix;
@@ -457,43 +458,6 @@ mod tests {
         }
     }
 
-    /// Of 40 flits in the queue of one output this many are in flight; other outputs have none.
-    struct Busy {
-        port: u32,
-        in_flight: u32,
-        again: bool,
-    }
-
-    impl View for Busy {
-        fn occupancy(&self, port: u32) -> u32 {
-            if port == self.port { 40 } else { 0 }
-        }
-
-        fn backlog(&self, port: u32) -> u32 {
-            if port == self.port { 40 - self.in_flight } else { 0 }
-        }
-
-        fn published(&self, _port: PortId) -> u32 {
-            unreachable!("no routing on a HyperX reads it")
-        }
-
-        fn interval(&self) -> u32 {
-            0
-        }
-
-        fn free_vcs(&self, _port: u32, _class: u8) -> u32 {
-            1
-        }
-
-        fn buffer(&self, _class: u8) -> u32 {
-            256
-        }
-
-        fn decides_again(&self) -> bool {
-            self.again
-        }
-    }
-
     #[test]
     fn where_nothing_waits_for_the_minimal_output_no_detour_is_taken() {
         let network = topology::build("hyperx:5x5,p=2").expect("a spec that works");
@@ -501,7 +465,7 @@ mod tests {
         for name in ["par", "dimwar", "omniwar", "dal", "polarized"] {
             let routing = crate::routing::build(&network, name).expect(name);
             let detours = |in_flight, again| {
-                let view = Busy { port, in_flight, again };
+                let view = OneQueue { port, queue: 40, in_flight, again };
                 let detours = |seed: &u64| {
                     let mut rng = Rng::stream(*seed, 0);
                     let state = routing.start(RouterId(0), dst, &view, &mut rng);

@@ -478,16 +478,18 @@ impl<M: Minimal, const ADAPTIVE: bool> Routing for TwoPhase<M, ADAPTIVE> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::network::PortId;
     use crate::{routing, topology};
 
-    /// Of the flits in the queue of one output this many are in flight; other outputs have none. VC requests have failed.
-    struct OneQueue {
-        port: u32,
-        queue: u32,
-        in_flight: u32,
+    /// Of the flits in the queue of one output this many are in flight; other outputs have none.
+    pub struct OneQueue {
+        pub port: u32,
+        pub queue: u32,
+        pub in_flight: u32,
+        /// A VC request has failed.
+        pub again: bool,
     }
 
     impl View for OneQueue {
@@ -500,7 +502,7 @@ mod tests {
         }
 
         fn published(&self, _port: PortId) -> u32 {
-            unreachable!("ugal-l reads what is here")
+            unreachable!("a routing that reads what is here")
         }
 
         fn interval(&self) -> u32 {
@@ -508,7 +510,7 @@ mod tests {
         }
 
         fn free_vcs(&self, _port: u32, _class: u8) -> u32 {
-            0
+            1
         }
 
         fn buffer(&self, _class: u8) -> u32 {
@@ -516,7 +518,7 @@ mod tests {
         }
 
         fn decides_again(&self) -> bool {
-            true
+            self.again
         }
     }
 
@@ -526,7 +528,7 @@ mod tests {
         let routing = routing::build(&network, "ugal-l").expect("offered");
         let (port, dst) = network.neighbors(RouterId(0)).next().expect("it has links");
         let detours = |queue, in_flight| {
-            let view = OneQueue { port, queue, in_flight };
+            let view = OneQueue { port, queue, in_flight, again: true };
             let starts = |seed| routing.start(RouterId(0), dst, &view, &mut Rng::stream(seed, 0)).via != NO_VIA;
             (0..50).filter(|seed| starts(*seed)).count()
         };

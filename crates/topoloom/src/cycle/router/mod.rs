@@ -245,9 +245,8 @@ pub trait RouterModel: Send {
     /// Runs the internal steps of cycle `now` of all routers that have work.
     fn step(&mut self, now: u32, channels: &mut Channels);
 
-    /// True for a head, as it is on the link, that does not decide when it arrives, but with
-    /// [`RouterModel::undecided`], once it is at the front of its VC and all that arrives in the cycle is there: what
-    /// it then finds does not depend on the order of arrival.
+    /// True for a head, as it is on the link, that decides at the front of its VC: when it arrives if that is empty, else with
+    /// [`RouterModel::undecided`]. What it finds does not depend on the order in which flits arrive in the cycle.
     fn defers(&self, _head: &Flit) -> bool {
         false
     }
@@ -257,13 +256,8 @@ pub trait RouterModel: Send {
         unreachable!("all heads decide when they arrive in this model")
     }
 
-    /// True if such a head would be at the front of input VC `vc` at once: then it decides when it arrives, by what there was
-    /// before the cycle's arrivals.
-    fn is_empty(&self, _vc: u32) -> bool {
-        unreachable!("all heads decide when they arrive in this model")
-    }
-
-    /// Takes in a head that has come to the front at once, what it has decided, and the state in which it was.
+    /// Takes in such a head that comes to the front at once, as its VC is empty: it has decided by what there was before the
+    /// cycle's arrivals, in this state.
     fn accept_front(&mut self, _vc: u32, _router: u32, _place: u32, _decided: (Decision, PacketState), _now: u32) {
         unreachable!("all heads decide when they arrive in this model")
     }

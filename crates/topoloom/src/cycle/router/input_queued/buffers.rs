@@ -4,7 +4,7 @@ use super::options::{Allocator, Priority};
 use super::vc_allocator::VcRequest;
 use super::waiting_heads::Commitment;
 use super::{ADAPTIVE, GENERAL, InputQueuedRouters, NO_SUCH_PORT, NONE, RouterState};
-use crate::cycle::flit::{Decision, Flit, NIL, Pool, UNDECIDED};
+use crate::cycle::flit::{Decision, Flit, NIL, Pool};
 use crate::cycle::table::Part;
 
 /// In the link of a flit to the next one of its buffer: that is the last of its packet. The router need not look at it,
@@ -97,7 +97,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     /// A head that arrives has decided: its packet's flits belong to the queue of its output once all has arrived.
     #[inline(always)]
     pub(super) fn join_queue(&mut self, router: u32, out: u16, class: u8, head: u32) {
-        if !self.decides_again() || out == UNDECIDED {
+        if !self.decides_again() {
             return;
         }
         let RouterState { first_port, radix, .. } = self.routers[router as usize];

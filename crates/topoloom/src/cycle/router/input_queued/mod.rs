@@ -478,7 +478,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
             queues: tables.filled(0, if by_class { ports << LOG } else { 0 }),
             by_class,
             class_of: classes_of(&setup.class_masks),
-            most: setup.longest.max(2 * setup.bubble),
+            most: setup.largest.max(2 * setup.bubble),
             before: Vec::new(),
             padded: vec![VecDeque::new(); if policy.bubble > 1 { ports << LOG } else { 0 }],
             joins: Vec::new(),
@@ -498,7 +498,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
             delayed: options.delayed(),
             delays_of: [Delay::NONE; 4],
             unready: Wheel::new(options.routing_delay + options.vc_alloc_delay + 1),
-            largest: setup.largest.max(setup.bubble),
+            largest: setup.largest,
             grants: 0,
             grants_before: 0,
         }
@@ -677,14 +677,8 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
     }
 
     #[inline(always)]
-    fn is_empty(&self, vc: u32) -> bool {
-        self.inputs[vc as usize].flits == 0
-    }
-
-    #[inline(always)]
     fn accept_front(&mut self, vc: u32, router: u32, place: u32, decided: (Decision, PacketState), now: u32) {
         let (decision, before) = decided;
-        assert!(decision.out < self.routers[router as usize].radix, "{NO_SUCH_PORT}");
         self.join_queue(router, decision.out, decision.class, place);
         self.append(vc as usize, place, Some(decision));
         self.remember(place, before);
@@ -815,6 +809,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
         self.inputs.iter().map(|vc| u64::from(vc.flits)).sum()
     }
 
+    #[inline(always)]
     fn flits(&self, vc: u32) -> u32 {
         self.inputs[vc as usize].flits.into()
     }
