@@ -472,11 +472,12 @@ impl<M: RouterModel> Domain<M> {
             leaves_by: flit.eject,
             decided,
         };
+        let mut hop = None;
         if kind & FRESH != 0 {
             kind &= !FRESH;
-            before = routing.start(at, dst, &view, &mut rng);
+            (before, hop) = routing.start_with_hop(at, dst, &view, &mut rng);
         }
-        let hop = routing.choose(at, before, dst, &view, &mut rng);
+        let hop = hop.unwrap_or_else(|| routing.choose(at, before, dst, &view, &mut rng));
         if rings && routing.enters(before, &hop) {
             kind |= ENTERS;
         }

@@ -1,5 +1,6 @@
 //! Flits, and the pool that holds those behind the front of a queue.
 
+use super::table::TableMaker;
 use crate::memory::prefetch;
 use crate::routing::PacketState;
 
@@ -128,7 +129,10 @@ struct Node<T> {
 /// Flits, or packets, in linked lists. A flit stays at its place from its terminal on, on wires and in buffers, until it
 /// leaves the domain; what moves is the number of the place. Freed positions are used again last in, first out: what is hot in the cache is used
 /// first.
-#[derive(Debug, Default)]
+///
+/// As with a [`Table`](super::table::Table), release builds do not check places: its owner promises to ask for those only
+/// that [`Pool::insert`] of this pool has returned.
+#[derive(Debug)]
 pub struct Pool<T> {
     nodes: Vec<Node<T>>,
     /// The positions that were freed, the last one behind the others.
@@ -136,9 +140,26 @@ pub struct Pool<T> {
 }
 
 impl<T: Copy> Pool<T> {
-    /// An empty pool.
-    pub fn new() -> Self {
+    /// An empty pool, under the promise of `_tables`.
+    pub fn new(_tables: &TableMaker) -> Self {
         Self { nodes: Vec::new(), free: Vec::new() }
+    }
+
+    /// The node at `place`.
+    #[inline(always)]
+    fn node(&self, place: u32) -> &Node<T> {
+        debug_assert!((place as usize) < self.nodes.len(), "{place} of {}", self.nodes.len());
+        // SAFETY: the pool was made by the owner of a `TableMaker`, who promises that `insert` has returned the place, and nodes
+        // never become fewer.
+        unsafe { self.nodes.get_unchecked(place as usize) }
+    }
+
+    /// The same, to change.
+    #[inline(always)]
+    fn node_mut(&mut self, place: u32) -> &mut Node<T> {
+        debug_assert!((place as usize) < self.nodes.len(), "{place} of {}", self.nodes.len());
+        // SAFETY: as above.
+        unsafe { self.nodes.get_unchecked_mut(place as usize) }
     }
 
     /// Stores one, with nothing behind it that counts.
@@ -148,7 +169,7 @@ impl<T: Copy> Pool<T> {
         if let Some(&soon) = self.free.get(self.free.len().wrapping_sub(AHEAD)) {
             self.prefetch(soon);
         }
-        self.nodes[place as usize].item = item;
+        self.node_mut(place).item = item;
         place
     }
 
@@ -162,14 +183,14 @@ impl<T: Copy> Pool<T> {
     /// Puts the list at `next` behind `place`.
     #[inline(always)]
     pub fn link(&mut self, place: u32, next: u32) {
-        self.nodes[place as usize].next = next;
+        self.node_mut(place).next = next;
     }
 
     /// Frees `place`; returns its item, which stays until the place is used again.
     #[inline(always)]
     pub fn release(&mut self, place: u32) -> &T {
         self.free.push(place);
-        &self.nodes[place as usize].item
+        &self.node(place).item
     }
 
     /// The bytes of all positions.
@@ -186,18 +207,18 @@ impl<T: Copy> Pool<T> {
     /// What is at `place`, to change.
     #[inline(always)]
     pub fn at(&mut self, place: u32) -> &mut T {
-        &mut self.nodes[place as usize].item
+        &mut self.node_mut(place).item
     }
 
     /// What is at `place`, to read.
     #[inline(always)]
     pub fn get(&self, place: u32) -> &T {
-        &self.nodes[place as usize].item
+        &self.node(place).item
     }
 
     /// The rest of the list behind `place`.
     #[inline(always)]
     pub fn behind(&self, place: u32) -> u32 {
-        self.nodes[place as usize].next
+        self.node(place).next
     }
 }

@@ -461,6 +461,21 @@ pub trait Routing: Send + Sync {
         PacketState::direct(0)
     }
 
+    /// As [`Routing::start`]; with it the first hop, where the routing knows already what [`Routing::choose`] would decide.
+    #[inline(always)]
+    fn start_with_hop<V: View>(
+        &self,
+        src: RouterId,
+        dst: RouterId,
+        view: &V,
+        rng: &mut Rng,
+    ) -> (PacketState, Option<Move>)
+    where
+        Self: Sized,
+    {
+        (self.start(src, dst, view, rng), None)
+    }
+
     /// The head of a packet in `state` will decide at router `at` soon: the memory of tables may be asked for.
     #[inline(always)]
     fn expect(&self, _at: RouterId, _state: PacketState, _dst: RouterId)

@@ -343,7 +343,11 @@ impl<M: Minimal> Routing for Late<M> {
     fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, view: &V, rng: &mut Rng) -> Move {
         let mut inner = Self::inner(state);
         if state.bits & OPEN != 0 && self.may_turn(at, dst, view) {
-            inner = self.two.weigh(at, dst, Some(inner.bits), view, rng);
+            let hop;
+            (inner, hop) = self.two.weigh(at, dst, Some(inner.bits), view, rng);
+            if let Some(hop) = hop {
+                return Self::shifted(state, hop);
+            }
         }
         Self::shifted(state, self.two.choose(at, inner, dst, view, rng))
     }

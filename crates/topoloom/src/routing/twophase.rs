@@ -155,8 +155,8 @@ pub struct TwoPhase<M, const ADAPTIVE: bool> {
 
 /// A first hop that UGAL considers.
 struct Probe {
-    /// The packet's bits before it.
-    bits: u32,
+    /// The packet before it.
+    state: PacketState,
     hop: Move,
     /// The stream as it stood before the hop was drawn: `choose`, continuing from there, draws the very same hop.
     stream: Rng,
@@ -249,8 +249,8 @@ impl<M: Minimal, const ADAPTIVE: bool> TwoPhase<M, ADAPTIVE> {
     fn probe(&self, src: RouterId, dst: RouterId, via: u32, bits: Option<u32>, rng: &mut Rng) -> Probe {
         let bits = bits.unwrap_or_else(|| self.minimal.begin(rng));
         let stream = *rng;
-        let target = PacketState { via, bits }.target(dst);
-        Probe { bits, hop: self.hop(self.minimal.step(src, bits, target, rng), via), stream }
+        let state = PacketState { via, bits };
+        Probe { state, hop: self.hop(self.minimal.step(src, bits, state.target(dst), rng), via), stream }
     }
 
     /// The lengths of two hops' queues.
@@ -300,7 +300,8 @@ impl<M: Minimal, const ADAPTIVE: bool> TwoPhase<M, ADAPTIVE> {
         self.trusts_free_outputs && view.leaves_at_once(port.into())
     }
 
-    /// UGAL's decision between the minimal path, which continues from `bits` if it has begun, and the one over its candidate.
+    /// UGAL's decision between the minimal path, which continues from `bits` if it has begun, and the one over its candidate;
+    /// and its first hop, if it is known.
     #[inline(always)]
     pub(super) fn weigh<V: View>(
         &self,
@@ -309,25 +310,31 @@ impl<M: Minimal, const ADAPTIVE: bool> TwoPhase<M, ADAPTIVE> {
         bits: Option<u32>,
         view: &V,
         rng: &mut Rng,
-    ) -> PacketState {
+    ) -> (PacketState, Option<Move>) {
         // A minimal queue up to the bias is as good as any. No candidate is drawn for it, as long as no later draw depends on
         // one.
         if let Some(port) = self.minimal.only_output(src, dst) {
             if self.leaves_at_once(port, view) {
-                return PacketState::direct(bits.unwrap_or_else(|| self.minimal.begin(rng)));
+                return self.directly(bits, rng);
             }
             let (weight, bias) = match self.bias_when_refused(port, view) {
                 Some(bias) => (1, bias),
                 None => (self.weight(src, dst), self.rule.bias),
             };
             if weight * view.queue(port.into()) <= bias {
-                return PacketState::direct(bits.unwrap_or_else(|| self.minimal.begin(rng)));
+                return self.directly(bits, rng);
             }
         }
         match self.candidate(src, dst, rng) {
             Some(via) => self.decide(src, dst, bits, via, view, rng),
-            None => PacketState::direct(bits.unwrap_or_else(|| self.minimal.begin(rng))),
+            None => self.directly(bits, rng),
         }
+    }
+
+    /// A packet on the minimal path, which continues from `bits` if it has begun.
+    #[inline(always)]
+    fn directly(&self, bits: Option<u32>, rng: &mut Rng) -> (PacketState, Option<Move>) {
+        (PacketState::direct(bits.unwrap_or_else(|| self.minimal.begin(rng))), None)
     }
 
     /// The same, with the candidate `via`.
@@ -340,26 +347,19 @@ impl<M: Minimal, const ADAPTIVE: bool> TwoPhase<M, ADAPTIVE> {
         via: RouterId,
         view: &V,
         rng: &mut Rng,
-    ) -> PacketState {
+    ) -> (PacketState, Option<Move>) {
         let (min, non) = (self.probe(src, dst, NO_VIA, bits, rng), self.probe(src, dst, via.0, None, rng));
         let [q_min, q_non] = self.queues([min.hop, non.hop], view);
-        // A detour is no shorter than the minimal path: it is never better with a queue that is as long.
-        let minimal = q_min <= q_non
-            || self.leaves_at_once(min.hop.port, view)
-            || match self.bias_when_refused(min.hop.port, view) {
-                Some(bias) => q_min <= q_non + bias,
-                None => {
-                    let [w_min, w_non] = self.weights(src, dst, via);
-                    w_min * q_min <= w_non * q_non + self.rule.bias
-                }
-            };
-        if minimal {
-            *rng = min.stream;
-            PacketState::direct(min.bits)
-        } else {
-            *rng = non.stream;
-            PacketState { via: via.0, bits: non.bits }
-        }
+        let minimal = match self.bias_when_refused(min.hop.port, view) {
+            Some(bias) => q_min <= q_non + bias,
+            None => {
+                let [w_min, w_non] = self.weights(src, dst, via);
+                w_min * q_min <= w_non * q_non + self.rule.bias
+            }
+        };
+        let taken = if minimal || self.leaves_at_once(min.hop.port, view) { min } else { non };
+        *rng = taken.stream;
+        (taken.state, Some(taken.hop))
     }
 }
 
@@ -399,11 +399,22 @@ impl<M: Minimal, const ADAPTIVE: bool> Routing for TwoPhase<M, ADAPTIVE> {
 
     #[inline(always)]
     fn start<V: View>(&self, src: RouterId, dst: RouterId, view: &V, rng: &mut Rng) -> PacketState {
+        self.start_with_hop(src, dst, view, rng).0
+    }
+
+    #[inline(always)]
+    fn start_with_hop<V: View>(
+        &self,
+        src: RouterId,
+        dst: RouterId,
+        view: &V,
+        rng: &mut Rng,
+    ) -> (PacketState, Option<Move>) {
         if ADAPTIVE {
             return self.weigh(src, dst, None, view, rng);
         }
         let via = self.draw_via(src, dst, rng);
-        PacketState { via: via.map_or(NO_VIA, |v| v.0), bits: self.minimal.begin(rng) }
+        (PacketState { via: via.map_or(NO_VIA, |v| v.0), bits: self.minimal.begin(rng) }, None)
     }
 
     #[inline(always)]
@@ -481,6 +492,7 @@ impl<M: Minimal, const ADAPTIVE: bool> Routing for TwoPhase<M, ADAPTIVE> {
 pub(super) mod tests {
     use super::*;
     use crate::network::PortId;
+    use crate::rng::mix;
     use crate::{routing, topology};
 
     /// Of the flits in the queue of one output this many are in flight; other outputs have none.
@@ -519,6 +531,54 @@ pub(super) mod tests {
 
         fn decides_again(&self) -> bool {
             self.again
+        }
+    }
+
+    /// Queues of a few lengths, by port and by the seed.
+    struct Queues(u64);
+
+    impl View for Queues {
+        fn occupancy(&self, port: u32) -> u32 {
+            (mix(self.0 ^ mix(port.into())) % 20) as u32
+        }
+
+        fn published(&self, _port: PortId) -> u32 {
+            unreachable!("a routing that reads what is here")
+        }
+
+        fn interval(&self) -> u32 {
+            0
+        }
+
+        fn free_vcs(&self, _port: u32, _class: u8) -> u32 {
+            1
+        }
+
+        fn buffer(&self, _class: u8) -> u32 {
+            256
+        }
+    }
+
+    #[test]
+    fn a_hop_that_is_known_at_the_start_is_the_one_that_would_be_chosen() {
+        for spec in ["hyperx:4x3,trunk=2", "hyperx:4x4", "dragonfly:a=4,h=2,p=2,g=5", "slimfly:q=5", "torus:4x4"] {
+            let network = topology::build(spec).expect(spec);
+            let phase = minimal::phase(&network).expect(spec);
+            let (mut direct, mut detours) = (0, 0);
+            with_minimal!(phase, m => {
+                let ugal = TwoPhase::<_, true>::new(m, &network, Options::default());
+                for seed in 0..400 {
+                    let dst = RouterId(1 + seed as u32 % (network.num_routers() as u32 - 1));
+                    let (view, mut rng) = (Queues(seed), Rng::stream(seed, 1));
+                    let mut other = rng;
+                    let (state, hop) = ugal.start_with_hop(RouterId(0), dst, &view, &mut rng);
+                    assert_eq!(state, ugal.start(RouterId(0), dst, &view, &mut other), "{spec}");
+                    let Some(hop) = hop else { continue };
+                    assert_eq!(hop, ugal.choose(RouterId(0), state, dst, &view, &mut other), "{spec}");
+                    *(if state.via == NO_VIA { &mut direct } else { &mut detours }) += 1;
+                }
+            });
+            assert!(direct > 10 && detours > 10, "{spec}: {direct} and {detours}");
         }
     }
 

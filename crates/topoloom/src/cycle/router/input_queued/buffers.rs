@@ -4,7 +4,7 @@ use super::options::{Allocator, Priority};
 use super::vc_allocator::VcRequest;
 use super::waiting_heads::Commitment;
 use super::{ADAPTIVE, GENERAL, InputQueuedRouters, NO_SUCH_PORT, NONE, RouterState};
-use crate::cycle::flit::{Decision, Flit, NIL, Pool};
+use crate::cycle::flit::{Decision, Flit, NIL, Pool, TAIL};
 use crate::cycle::table::Part;
 
 /// In the link of a flit to the next one of its buffer: that is the last of its packet. The router need not look at it,
@@ -96,13 +96,13 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
 
     /// A head that arrives has decided: its packet's flits belong to the queue of its output once all has arrived.
     #[inline(always)]
-    pub(super) fn join_queue(&mut self, router: u32, out: u16, class: u8, head: u32) {
+    pub(super) fn join_queue(&mut self, router: u32, Decision { out, class, kind, .. }: Decision, head: u32) {
         if !self.decides_again() {
             return;
         }
         let RouterState { first_port, radix, .. } = self.routers[router as usize];
         assert!(out < radix, "{NO_SUCH_PORT}");
-        let size = self.pool.get(head).size();
+        let size = if kind & TAIL != 0 { 1 } else { self.pool.get(head).size() };
         self.joins.push((first_port + u32::from(out), class, size as u16));
     }
 

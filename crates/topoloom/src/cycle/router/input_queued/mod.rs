@@ -173,8 +173,9 @@ pub struct InputQueuedRouters<const LOG: u32, const KIND: u8> {
     /// The mask of all VCs.
     all_vcs: u64,
     pool: Pool<Flit>,
-    /// Routers that have requests, a bit each: they are visited in order, as their tables lie in memory.
-    active: Table<u64>,
+    /// 1 for routers that have requests, else 0, up to a multiple of 64 of them: they are visited in order, as their tables
+    /// lie in memory.
+    active: Table<u8>,
     /// What the allocations of all routers read and write: more than [`NEAR`] or [`FAR`]?
     bytes: usize,
     /// The pool of flits takes more than [`DEEP`].
@@ -202,6 +203,8 @@ pub struct InputQueuedRouters<const LOG: u32, const KIND: u8> {
     /// Where heads decide again, the state in which they decided, by their places in the pool. Empty where they do so at their
     /// source alone: their packets start again.
     before: Vec<PacketState>,
+    /// They are kept there.
+    remembers: bool,
     /// Where packets take more slots than they have flits: of those behind each output VC, the flits whose credits have
     /// not come back, and the slots beyond.
     padded: Vec<VecDeque<(u16, u16)>>,
@@ -209,6 +212,9 @@ pub struct InputQueuedRouters<const LOG: u32, const KIND: u8> {
     revocable: u16,
     /// They decide when they come to the front of their VC.
     at_front: bool,
+    /// Heads that have visited fewer routers than this decide at the front of their VC: `revocable`, or 0 if all decide when
+    /// they arrive.
+    deferring: u16,
     /// This many of them decide in this cycle that of those that arrive many will wait, too.
     many_wait: bool,
     /// Where heads decide again, what waits for and behind each output.
@@ -298,12 +304,6 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         self.decides_again() && Self::may_decide_again(head, self.revocable)
     }
 
-    /// Whether the states in which heads decide are kept: see [`InputQueuedRouters::before`].
-    #[inline(always)]
-    fn remembers(&self) -> bool {
-        !self.at_front || self.revocable > 1
-    }
-
     /// Whether the head at `place` in the pool decides again at the router at which it is.
     #[inline(always)]
     fn commitment(&self, place: u32) -> Commitment {
@@ -339,7 +339,18 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
 
     #[inline(always)]
     fn activate(&mut self, router: u32) {
-        self.active[router as usize / 64] |= 1 << (router % 64);
+        self.active[router as usize] = 1;
+    }
+
+    /// The routers from number 64 `word` on that have requests, a bit each.
+    #[inline(always)]
+    fn active_bits(&self, word: usize) -> u64 {
+        // Bit 8 i moves to 56 + i; no two of the others meet.
+        const GATHER: u64 = 0x0102_0408_1020_4080;
+        let bytes = self.active.slice(word * 64, 64).chunks_exact(8);
+        let bits =
+            bytes.map(|eight| u64::from_le_bytes(eight.try_into().expect("eight of them")).wrapping_mul(GATHER) >> 56);
+        bits.rev().fold(0, |all, eight| all << 8 | eight)
     }
 
     /// Runs the internal steps of a router from step `first` on; returns true if it has requests left.
@@ -432,7 +443,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
         // come in by the channels, which have them from the network, and all others are made of them: those within a
         // router by its first port and the output of a head, which is checked when the head asks for it. An input VC
         // is on its router's lists of requests once at most, so these have room. Masks of classes, and so free VCs,
-        // hold the VCs of a port only. Tables that an option leaves empty are read with that option only.
+        // hold the VCs of a port only. Flits on wires and in buffers are at the places where the pool put them. Tables that an option leaves empty are read with that option only.
         let tables = unsafe { TableMaker::promise() };
         Self {
             routers: tables.of(first_ports.windows(2).map(router)),
@@ -454,8 +465,8 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
                 .flat_map(|(r, w)| std::iter::repeat_n(r as u32, (w[1] - w[0]) as usize))),
             class_masks: class_masks(&setup.class_masks),
             all_vcs: all,
-            pool: Pool::new(),
-            active: tables.filled(0, first_ports.len() / 64 + 1),
+            pool: Pool::new(&tables),
+            active: tables.filled(0, (first_ports.len() - 1).next_multiple_of(64)),
             bytes: ports * Self::BYTES,
             deep: false,
             by_input: Choices::new(&tables, radix),
@@ -473,6 +484,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
             wanted: tables.filled(0, if policy.whole == 0 { 0 } else { ports << LOG }),
             revocable: setup.again.routers(),
             at_front: matches!(setup.again, Again::Revocable(_)),
+            deferring: if let Again::Revocable(routers) = setup.again { routers } else { 0 },
             many_wait: false,
             queued: tables.filled(PortQueue::default(), if decides { ports } else { 0 }),
             queues: tables.filled(0, if by_class { ports << LOG } else { 0 }),
@@ -480,6 +492,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
             class_of: classes_of(&setup.class_masks),
             most: setup.largest.max(2 * setup.bubble),
             before: Vec::new(),
+            remembers: decides && setup.again != Again::Revocable(1),
             padded: vec![VecDeque::new(); if policy.bubble > 1 { ports << LOG } else { 0 }],
             joins: Vec::new(),
             refused: Vec::new(),
@@ -523,11 +536,14 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
     fn accept(&mut self, vc: u32, router: u32, place: u32, decided: Option<(Decision, PacketState)>, now: u32) {
         let index = vc as usize;
         let decision = decided.map(|(decision, _)| decision);
-        if let Some(Decision { out, class, .. }) = decision {
-            self.join_queue(router, out, class, place);
+        if let Some(decision) = decision {
+            self.join_queue(router, decision, place);
         }
         let first = self.append(index, place, decision);
-        let commitment = self.commitment(place);
+        // Where heads decide at the front, those that may do so again are taken in by `accept_front` and `accept_undecided`.
+        let again = self.decides_again() && !self.at_front;
+        let commitment = if again { self.commitment(place) } else { Commitment::Final };
+        debug_assert!(decided.is_none() || commitment == self.commitment(place));
         if let (Commitment::Open, Some((_, before))) = (commitment, decided) {
             self.remember(place, before);
         }
@@ -535,12 +551,13 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
             return;
         }
         match decision {
-            Some(Decision { out, class, .. }) => {
+            Some(Decision { out, class, .. }) if KIND == GENERAL => {
                 let step = if self.delayed() { first_step(self.speedup, now) } else { 0 };
                 if !self.ask_vc(router, index, (out, class, commitment), step) {
                     return;
                 }
             }
+            Some(Decision { out, class, .. }) => self.list_vc_request(router, index, out, class, commitment),
             None => {
                 let output = self.inputs[index].output;
                 if KIND == GENERAL && self.delayed {
@@ -558,7 +575,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
         self.inputs.prefetch(vc as usize);
         self.router_of.prefetch((vc >> LOG) as usize);
         if self.decides_again() {
-            if self.remembers() {
+            if self.remembers {
                 prefetch(&self.before, place as usize);
             }
             if self.many_wait {
@@ -571,7 +588,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
     fn expect_decision(&self, FreshHead { vc, router, place }: FreshHead, out: u16) {
         self.pool.prefetch(place);
         self.inputs.prefetch(vc as usize);
-        if self.remembers() {
+        if self.remembers {
             prefetch(&self.before, place as usize);
         }
         let port = self.routers[router as usize].first_port as usize + usize::from(out);
@@ -628,12 +645,11 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
         let moved = self.grants - std::mem::replace(&mut self.grants_before, self.grants);
         let sparse = self.bytes > NEAR && moved < self.routers.len() as u64;
         let ask_ahead = self.bytes > FAR || sparse;
-        for word in 0..self.active.len() {
-            let mut left = self.active[word];
+        for word in 0..self.active.len() / 64 {
+            let mut left = self.active_bits(word);
             while left != 0 {
-                let bit = left & left.wrapping_neg();
                 let router = word * 64 + left.trailing_zeros() as usize;
-                left ^= bit;
+                left &= left - 1;
                 if ask_ahead {
                     self.expect(word, left, channels);
                 }
@@ -642,9 +658,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
                 } else {
                     self.step_plain(router, Cycle { now, substeps }, channels)
                 };
-                if !asking {
-                    self.active[word] ^= bit;
-                }
+                self.active[router] = u8::from(asking);
             }
         }
     }
@@ -664,7 +678,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
     #[inline(always)]
     fn defers(&self, head: &Flit) -> bool {
         // It visits this router next.
-        self.at_front && self.decides_again() && head.hops < self.revocable
+        self.decides_again() && head.hops < self.deferring
     }
 
     #[inline(always)]
@@ -679,7 +693,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
     #[inline(always)]
     fn accept_front(&mut self, vc: u32, router: u32, place: u32, decided: (Decision, PacketState), now: u32) {
         let (decision, before) = decided;
-        self.join_queue(router, decision.out, decision.class, place);
+        self.join_queue(router, decision, place);
         self.append(vc as usize, place, Some(decision));
         self.remember(place, before);
         if self.delayed() {
@@ -690,9 +704,11 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
 
     #[inline(always)]
     fn settle_queues(&mut self) {
-        while let Some((port, class, flits)) = self.joins.pop() {
+        let mut joins = std::mem::take(&mut self.joins);
+        for (port, class, flits) in joins.drain(..) {
             self.move_queue(port, class, flits.into());
         }
+        self.joins = joins;
     }
 
     #[inline(always)]

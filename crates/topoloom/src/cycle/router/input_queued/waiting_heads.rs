@@ -93,7 +93,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     /// The head at `place` in the pool, which decides again, did so in state `before`.
     #[inline(always)]
     pub(super) fn remember(&mut self, place: u32, before: PacketState) {
-        if !self.remembers() {
+        if !self.remembers {
             return;
         }
         let place = place as usize;

@@ -216,7 +216,7 @@ impl RouterModel for Voq {
         // SAFETY: cards, ports and VCs of the domain are numbered from 0 without gaps. Numbers of VCs come in by the
         // channels, which have them from the network; outputs are `flit.out`, which `require_port` checks; VCs behind an
         // output are those of `TrafficClasses`, which `accept` and `redirect` check. Queues and pairs are numbered by
-        // these, 2^`width` to each.
+        // these, 2^`width` to each. Flits on wires and in queues are at the places where the pool put them, and so are packets.
         let tables = unsafe { TableMaker::promise() };
         Self {
             cards: tables.of(first_ports.windows(2).map(card)),
@@ -227,8 +227,8 @@ impl RouterModel for Voq {
             buffers: tables.filled(Buffer { cells: 0, coming: NIL }, ports << log),
             taken: tables.filled(0, ports << log),
             least: tables.filled(0, ports << log),
-            packets: Pool::new(),
-            pool: Pool::new(),
+            packets: Pool::new(&tables),
+            pool: Pool::new(&tables),
             stages: VecDeque::new(),
             active: Vec::new(),
             blocked: Vec::new(),
