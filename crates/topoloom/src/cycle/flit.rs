@@ -149,8 +149,8 @@ impl<T: Copy> Pool<T> {
     #[inline(always)]
     fn node(&self, place: u32) -> &Node<T> {
         debug_assert!((place as usize) < self.nodes.len(), "{place} of {}", self.nodes.len());
-        // SAFETY: the pool was made by the owner of a `TableMaker`, who promises that `insert` has returned the place, and nodes
-        // never become fewer.
+        // SAFETY: the owner of the pool has a `TableMaker`: it has promised that `insert` has returned the place. Nodes never
+        // become fewer.
         unsafe { self.nodes.get_unchecked(place as usize) }
     }
 
@@ -220,5 +220,51 @@ impl<T: Copy> Pool<T> {
     #[inline(always)]
     pub fn behind(&self, place: u32) -> u32 {
         self.node(place).next
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pool() -> Pool<u64> {
+        // SAFETY: the tests ask for places that `insert` has returned; where not, debug builds find it.
+        Pool::new(&unsafe { TableMaker::promise() })
+    }
+
+    #[test]
+    fn places_that_were_freed_are_used_again_last_in_first_out() {
+        let mut pool = pool();
+        let places: Vec<u32> = (0..20).map(|item| pool.insert(item)).collect();
+        assert_eq!(places, (0..20).collect::<Vec<_>>());
+        assert_eq!([3, 11, 7].map(|place| *pool.release(place)), [3, 11, 7]);
+        assert_eq!([100, 101, 102, 103].map(|item| pool.insert(item)), [7, 11, 3, 20]);
+        assert_eq!([7, 11, 3, 20, 4].map(|place| *pool.get(place)), [100, 101, 102, 103, 4]);
+        *pool.at(11) += 1;
+        assert_eq!(*pool.get(11), 102);
+    }
+
+    #[test]
+    fn a_list_stays_linked_while_the_pool_grows() {
+        let mut pool = pool();
+        let first = pool.insert(0);
+        let mut last = first;
+        for item in 1..1_000 {
+            let place = pool.insert(item);
+            pool.link(last, place);
+            last = place;
+        }
+        let list = std::iter::successors(Some(first), |&place| Some(pool.behind(place)).filter(|&next| next != NIL));
+        assert_eq!(list.map(|place| *pool.get(place)).collect::<Vec<_>>(), (0..1_000).collect::<Vec<_>>());
+        // Memory is asked for at any place, or none.
+        [0, 999, 1_000, NIL].into_iter().for_each(|place| pool.prefetch(place));
+    }
+
+    #[test]
+    #[should_panic(expected = "2 of 2")]
+    fn debug_builds_find_a_place_that_there_is_not() {
+        let mut pool = pool();
+        (0..2).for_each(|item| _ = pool.insert(item));
+        pool.get(2);
     }
 }

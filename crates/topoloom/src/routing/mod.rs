@@ -208,6 +208,7 @@ pub trait View {
 
     /// True if a packet that has not decided here before would leave at once by local output `port`, as nothing waits for it:
     /// by queues, which count what is in flight, a detour may look better. (One whose VC request failed has waited.)
+    #[inline(always)]
     fn leaves_at_once(&self, port: u32) -> bool {
         !self.decides_again() && self.backlog(port) == 0
     }

@@ -255,14 +255,14 @@ impl<M: Minimal, const ADAPTIVE: bool> TwoPhase<M, ADAPTIVE> {
 
     /// The lengths of two hops' queues.
     #[inline(always)]
-    fn queues<V: View>(&self, hops: [Move; 2], view: &V) -> [u32; 2] {
-        let outputs = |hop: Move| view.queue(hop.port.into());
-        let vcs = |hop: Move| view.queue_of(hop.port.into(), hop.class);
+    fn queues<V: View>(&self, [a, b]: [Move; 2], view: &V) -> [u32; 2] {
+        // Not `map`, which is called instead of inlined: the view would be written to memory for each head.
+        let vcs = || [view.queue_of(a.port.into(), a.class), view.queue_of(b.port.into(), b.class)];
         match self.compare {
-            Compare::Sent => hops.map(|hop| view.occupancy(hop.port.into())),
-            Compare::Vcs => hops.map(vcs),
-            Compare::Hybrid if hops[0].port == hops[1].port => hops.map(vcs),
-            Compare::Outputs | Compare::Hybrid => hops.map(outputs),
+            Compare::Sent => [view.occupancy(a.port.into()), view.occupancy(b.port.into())],
+            Compare::Vcs => vcs(),
+            Compare::Hybrid if a.port == b.port => vcs(),
+            Compare::Outputs | Compare::Hybrid => [view.queue(a.port.into()), view.queue(b.port.into())],
         }
     }
 

@@ -46,6 +46,13 @@ impl InputVc {
         }
         gone
     }
+
+    /// Asks for the memory of the second flit: once the first has left, its router looks at it at once.
+    #[inline(always)]
+    pub(super) fn expect_second(&self, pool: &Pool<Flit>) {
+        let second = pool.behind(self.front) & !TAIL_LINK;
+        pool.prefetch(if self.flits > 1 { second } else { self.front });
+    }
 }
 
 /// A virtual channel at an output.

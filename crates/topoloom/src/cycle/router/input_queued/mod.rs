@@ -441,9 +441,10 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
         };
         // SAFETY: routers, ports and VCs (2^LOG to a port) of the domain are numbered from 0 without gaps. Numbers of VCs
         // come in by the channels, which have them from the network, and all others are made of them: those within a
-        // router by its first port and the output of a head, which is checked when the head asks for it. An input VC
-        // is on its router's lists of requests once at most, so these have room. Masks of classes, and so free VCs,
-        // hold the VCs of a port only. Flits on wires and in buffers are at the places where the pool put them. Tables that an option leaves empty are read with that option only.
+        // router by its first port and the output of a head, which is checked when the head asks for it. An input VC is on
+        // its router's lists of requests once at most, so these have room. Masks of classes, and so free VCs, hold the VCs
+        // of a port only. Flits on wires and in buffers are at the places where the pool put them. Tables that an option
+        // leaves empty are read with that option only.
         let tables = unsafe { TableMaker::promise() };
         Self {
             routers: tables.of(first_ports.windows(2).map(router)),

@@ -312,6 +312,9 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
         }
         let vc = &mut self.inputs[input as usize];
         (vc.output, vc.pointer) = (output, output + 1);
+        if self.deep {
+            self.pool.prefetch(vc.front);
+        }
         let owned = &mut self.outputs[output as usize];
         (owned.owner, owned.pointer, owned.starved) = (input, input + 1, false);
         self.ports[Self::port(output) as usize].free &= !(1 << Self::place(output));
@@ -411,7 +414,7 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
         let (input, output) = (Self::port(request.input), Self::port(request.output));
         self.output_turns.offer(output, input.wrapping_sub(self.ports[output as usize].output), place);
         if self.deep {
-            self.pool.prefetch(self.inputs[request.input as usize].front);
+            self.inputs[request.input as usize].expect_second(self.pool);
         }
     }
 

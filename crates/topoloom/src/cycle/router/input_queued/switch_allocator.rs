@@ -158,7 +158,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         let rank = self.rank(vc_base, request.input);
         self.by_output.offer(output, rank, u32::from(input.wrapping_sub(pointer)), place);
         if self.deep {
-            self.pool.prefetch(self.inputs[vc_base + request.input as usize].front);
+            self.inputs[vc_base + request.input as usize].expect_second(&self.pool);
         }
     }
 

@@ -80,6 +80,9 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             let router = self.router_of[(vc >> LOG) as usize];
             self.list_vc_request(router, vc as usize, out, class, commitment);
             self.activate(router);
+            if self.deep {
+                self.pool.prefetch(self.inputs[vc as usize].front);
+            }
         }
         self.unready.recycle(ready);
     }
@@ -383,6 +386,9 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         }
         let vc = &mut self.inputs[vc_base + input as usize];
         vc.output = output;
+        if self.deep {
+            self.pool.prefetch(vc.front);
+        }
         if KIND == GENERAL && self.delayed {
             self.ready[vc_base + input as usize] = after(self.speedup, step + 1, self.delays.sw_alloc);
         }
