@@ -381,36 +381,9 @@ impl<const ORDERS: u32> Minimal for HyperXMinimal<ORDERS> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::twophase::tests::OneQueue;
+    use super::super::twophase::tests::{OneQueue, Queues};
     use super::*;
-    use crate::network::PortId;
-    use crate::rng::mix;
     use crate::topology;
-
-    /// Queues of few lengths, so that many are equal.
-    struct Queues(u64);
-
-    impl View for Queues {
-        fn occupancy(&self, port: u32) -> u32 {
-            (mix(self.0 ^ mix(port.into())) % 3) as u32
-        }
-
-        fn published(&self, _port: PortId) -> u32 {
-            unreachable!("no routing on a HyperX reads it")
-        }
-
-        fn interval(&self) -> u32 {
-            0
-        }
-
-        fn free_vcs(&self, port: u32, _class: u8) -> u32 {
-            u32::from(self.occupancy(port + 1) > 0)
-        }
-
-        fn buffer(&self, _class: u8) -> u32 {
-            8
-        }
-    }
 
     /// The least queue of all detours in a line, in the order of coordinates from the one drawn on.
     fn obvious(
@@ -445,7 +418,7 @@ mod tests {
                 if paths.unaligned(ends[0], ends[1]) & 1 == 0 {
                     continue;
                 }
-                let (limit, view) = (1 + rng.below(4), Queues(seed));
+                let (limit, view) = (1 + rng.below(4), Queues { seed, below: 3 });
                 let expected = obvious(&paths, ends, limit, &view, rng);
                 for consecutive in [consecutive, false] {
                     paths.consecutive = consecutive;

@@ -534,12 +534,16 @@ pub(super) mod tests {
         }
     }
 
-    /// Queues of a few lengths, by port and by the seed.
-    struct Queues(u64);
+    /// Queues of few lengths, so that many are equal, by port and seed. An output has no free VC if the next one has no queue.
+    pub struct Queues {
+        pub seed: u64,
+        /// They are shorter than this.
+        pub below: u64,
+    }
 
     impl View for Queues {
         fn occupancy(&self, port: u32) -> u32 {
-            (mix(self.0 ^ mix(port.into())) % 20) as u32
+            (mix(self.seed ^ mix(port.into())) % self.below) as u32
         }
 
         fn published(&self, _port: PortId) -> u32 {
@@ -550,12 +554,12 @@ pub(super) mod tests {
             0
         }
 
-        fn free_vcs(&self, _port: u32, _class: u8) -> u32 {
-            1
+        fn free_vcs(&self, port: u32, _class: u8) -> u32 {
+            u32::from(self.occupancy(port + 1) > 0)
         }
 
         fn buffer(&self, _class: u8) -> u32 {
-            256
+            8
         }
     }
 
@@ -569,7 +573,7 @@ pub(super) mod tests {
                 let ugal = TwoPhase::<_, true>::new(m, &network, Options::default());
                 for seed in 0..400 {
                     let dst = RouterId(1 + seed as u32 % (network.num_routers() as u32 - 1));
-                    let (view, mut rng) = (Queues(seed), Rng::stream(seed, 1));
+                    let (view, mut rng) = (Queues { seed, below: 20 }, Rng::stream(seed, 1));
                     let mut other = rng;
                     let (state, hop) = ugal.start_with_hop(RouterId(0), dst, &view, &mut rng);
                     assert_eq!(state, ugal.start(RouterId(0), dst, &view, &mut other), "{spec}");

@@ -210,8 +210,6 @@ pub struct InputQueuedRouters<const LOG: u32, const KIND: u8> {
     padded: Vec<VecDeque<(u16, u16)>>,
     /// Heads decide again in this many first routers of their paths; 0 if nowhere.
     revocable: u16,
-    /// They decide when they come to the front of their VC.
-    at_front: bool,
     /// Heads that have visited fewer routers than this decide at the front of their VC: `revocable`, or 0 if all decide when
     /// they arrive.
     deferring: u16,
@@ -484,7 +482,6 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
             policy,
             wanted: tables.filled(0, if policy.whole == 0 { 0 } else { ports << LOG }),
             revocable: setup.again.routers(),
-            at_front: matches!(setup.again, Again::Revocable(_)),
             deferring: if let Again::Revocable(routers) = setup.again { routers } else { 0 },
             many_wait: false,
             queued: tables.filled(PortQueue::default(), if decides { ports } else { 0 }),
@@ -542,7 +539,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
         }
         let first = self.append(index, place, decision);
         // Where heads decide at the front, those that may do so again are taken in by `accept_front` and `accept_undecided`.
-        let again = self.decides_again() && !self.at_front;
+        let again = self.decides_again() && self.deferring == 0;
         let commitment = if again { self.commitment(place) } else { Commitment::Final };
         debug_assert!(decided.is_none() || commitment == self.commitment(place));
         if let (Commitment::Open, Some((_, before))) = (commitment, decided) {
