@@ -70,7 +70,7 @@ PINNED = [
         "dragonfly:a=4,h=2,p=2 par worst-case",
         0.4,
         {"allocator": "islip", "iterations": 2, "priority": "age"},
-        (564, 10158, 88103, 271737, 350),
+        (564, 10158, 88073, 274334, 350),
     ),
     (
         "slimfly:q=3,p=2 val uniform",

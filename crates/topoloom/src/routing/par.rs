@@ -1,6 +1,9 @@
 //! Progressive adaptive routing on a dragonfly (Jiang, Kim and Dally, ISCA 2009): UGAL, decided again after a local hop
 //! in the source group. On other networks the same after the first hop: see [`Late`].
 //!
+//! At the source it is decided at the front of the VC, and again while the head is blocked; at the second router once, when
+//! the head arrives.
+//!
 //! The first hop's queue indicates little about the global links behind it. If all of these are full, as under uniform traffic at
 //! full load where they are fewer than terminals, a packet that is blocked would turn away from one full link to another,
 //! at some time, and take two of them instead of one. A detour is therefore made only if the minimal path's global link has
@@ -244,7 +247,10 @@ impl Routing for Progressive {
 
     #[inline(always)]
     fn decides_again(&self) -> Again {
-        Again::Revocable(2)
+        // Not at the second router as well: a head that turned to whatever output is freed first would seldom wait, so the queue
+        // behind it, which shows sources a full global link, would stay short; and packets of its router's terminals,
+        // which compete with few others, would fill their destinations.
+        Again::Revocable(1)
     }
 
     fn diverts(&self, _at: RouterId, state: PacketState, _dst: RouterId, out: &mut Vec<PacketState>) {
