@@ -24,16 +24,16 @@ impl AnyRouting {
 
 /// The face of a routing that can be called through a reference.
 pub trait DynRouting: Routing + Any {
-    /// [`Routing::start`].
-    fn start_dyn(&self, src: RouterId, dst: RouterId, view: &dyn View, rng: &mut Rng) -> PacketState;
+    /// [`Routing::start_with_hop`].
+    fn start_dyn(&self, src: RouterId, dst: RouterId, view: &dyn View, rng: &mut Rng) -> (PacketState, Option<Move>);
 
     /// [`Routing::choose`].
     fn choose_dyn(&self, at: RouterId, state: PacketState, dst: RouterId, view: &dyn View, rng: &mut Rng) -> Move;
 }
 
 impl<R: Routing + Any> DynRouting for R {
-    fn start_dyn(&self, src: RouterId, dst: RouterId, view: &dyn View, rng: &mut Rng) -> PacketState {
-        self.start(src, dst, &view, rng)
+    fn start_dyn(&self, src: RouterId, dst: RouterId, view: &dyn View, rng: &mut Rng) -> (PacketState, Option<Move>) {
+        self.start_with_hop(src, dst, &view, rng)
     }
 
     fn choose_dyn(&self, at: RouterId, state: PacketState, dst: RouterId, view: &dyn View, rng: &mut Rng) -> Move {
@@ -63,6 +63,16 @@ impl Routing for AnyRouting {
     }
 
     fn start<V: View>(&self, src: RouterId, dst: RouterId, view: &V, rng: &mut Rng) -> PacketState {
+        self.0.start_dyn(src, dst, view, rng).0
+    }
+
+    fn start_with_hop<V: View>(
+        &self,
+        src: RouterId,
+        dst: RouterId,
+        view: &V,
+        rng: &mut Rng,
+    ) -> (PacketState, Option<Move>) {
         self.0.start_dyn(src, dst, view, rng)
     }
 

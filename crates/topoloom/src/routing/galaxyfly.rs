@@ -587,14 +587,30 @@ impl Routing for Adaptive {
     }
 
     fn start<V: View>(&self, src: RouterId, dst: RouterId, view: &V, rng: &mut Rng) -> PacketState {
+        self.start_with_hop(src, dst, view, rng).0
+    }
+
+    #[inline(always)]
+    fn start_with_hop<V: View>(
+        &self,
+        src: RouterId,
+        dst: RouterId,
+        view: &V,
+        rng: &mut Rng,
+    ) -> (PacketState, Option<Move>) {
         let link = self.ways.draw(src, dst, None, rng).expect("the Galaxy graph has diameter 2");
         let minimal = PacketState::direct(Plan::new(link, 0).0);
-        let Some(detour) = self.detour(src, dst, rng).map(|plan| PacketState::direct(plan.0)) else { return minimal };
         let hop = self.hop(src, minimal, dst);
         let queue = |port: u16| f64::from(view.queue(port.into()));
-        let (q_min, q_non) = (queue(hop.port), queue(self.hop(src, detour, dst).port));
-        let full = f64::from(view.buffer(hop.class));
-        if q_non < self.th_nonmin * q_min && q_min > self.th_min * full { detour } else { minimal }
+        let q_min = queue(hop.port);
+        // No detour is drawn where none is taken: no later draw depends on one.
+        if q_min <= self.th_min * f64::from(view.buffer(hop.class)) {
+            return (minimal, Some(hop));
+        }
+        let Some(plan) = self.detour(src, dst, rng) else { return (minimal, Some(hop)) };
+        let detour = PacketState::direct(plan.0);
+        let other = self.hop(src, detour, dst);
+        if queue(other.port) < self.th_nonmin * q_min { (detour, Some(other)) } else { (minimal, Some(hop)) }
     }
 
     fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, _view: &V, _rng: &mut Rng) -> Move {
@@ -649,6 +665,41 @@ mod tests {
                 }
                 assert!(several > 0 || spec.contains("q=1,"), "{spec} {how}");
             }
+        }
+    }
+
+    #[test]
+    fn a_detour_that_is_not_drawn_would_not_be_taken() {
+        use super::super::twophase::tests::Queues;
+        for (spec, info, name, kind) in [
+            ("galaxyfly:n=6,q=5,a=2,p=1", NAG, "nag", Detours::Global),
+            ("galaxyfly:n=6,q=5,a=3,p=1", NAL, "nal", Detours::Local),
+            ("galaxyfly:n=1,q=13,a=1,p=1", NAR, "nar", Detours::Link),
+        ] {
+            let network = topology::build(spec).expect(spec);
+            let given = Arguments::read(info.entry(), name, "").expect("no key");
+            let ways = Ways::new(&network, &given).expect("small").expect("a Galaxyfly");
+            let common = if kind == Detours::Link { ways.galaxy.detours() } else { Vec::new() };
+            let routing = Adaptive { ways, detours: kind, common, th_min: 0.8, th_nonmin: 0.5 };
+            let (mut detours, mut direct) = (0, 0);
+            for seed in 0..4000 {
+                let dst = RouterId(1 + seed as u32 % (network.num_routers() as u32 - 1));
+                let (src, view) = (RouterId(0), Queues { seed, below: 24 });
+                // Both are drawn, then compared.
+                let mut rng = Rng::stream(seed, 1);
+                let link = routing.ways.draw(src, dst, None, &mut rng).expect("diameter 2");
+                let minimal = PacketState::direct(Plan::new(link, 0).0);
+                let other = routing.detour(src, dst, &mut rng).map(|plan| PacketState::direct(plan.0));
+                let queue = |state| f64::from(view.queue(routing.hop(src, state, dst).port.into()));
+                let full = f64::from(view.buffer(routing.hop(src, minimal, dst).class));
+                let wins = |&other: &PacketState| queue(other) < 0.5 * queue(minimal) && queue(minimal) > 0.8 * full;
+                let expected = other.filter(wins).unwrap_or(minimal);
+                let (state, hop) = routing.start_with_hop(src, dst, &view, &mut Rng::stream(seed, 1));
+                assert_eq!(state, expected, "{spec} {seed}");
+                assert_eq!(hop, Some(routing.choose(src, state, dst, &view, &mut rng)), "{spec} {seed}");
+                *(if state == minimal { &mut direct } else { &mut detours }) += 1;
+            }
+            assert!(detours > 20 && direct > 20, "{spec}: {detours} and {direct}");
         }
     }
 }
