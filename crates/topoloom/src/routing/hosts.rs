@@ -1002,7 +1002,7 @@ mod tests {
         for (host, routing, again) in [
             ("leonardo", "hosts:fabric=min", Again::Never),
             ("leonardo", "hosts:fabric=ugal-l", Again::Revocable(2)),
-            ("leonardo", "hosts:fabric=par", Again::Revocable(3)),
+            ("leonardo", "hosts:fabric=par", Again::Revocable(2)),
             // The second accelerator of a module has its interface at the first one.
             ("mi250x-8", "hosts:fabric=ugal-l", Again::Revocable(3)),
             ("leonardo", "hosts:nic=spread,fabric=ugal-l", Again::Revocable(3)),
@@ -1012,8 +1012,10 @@ mod tests {
             assert_eq!(built.decides_again(), again, "{host}, {routing}");
         }
         let rows = network("hosts=4,host=cray-ex,fabric=(hyperx:3x3,p=2,rate=200G),attach=block");
-        let built = build(&rows, "hosts:fabric=dimwar").expect("offered");
-        assert_eq!(built.decides_again(), Again::Revocable(u16::MAX));
+        for (routing, again) in [("par", Again::Revocable(3)), ("dimwar", Again::Revocable(u16::MAX))] {
+            let built = build(&rows, &format!("hosts:fabric={routing}")).expect("offered");
+            assert_eq!(built.decides_again(), again, "{routing}");
+        }
     }
 
     #[test]
