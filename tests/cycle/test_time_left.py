@@ -94,6 +94,48 @@ def test_near_saturation_points_take_longer(search):
         assert (rest - under_way) / 2 <= told <= 2 * (rest - under_way), under_way
 
 
+COMPARED = {
+    "hyperx:10x10,p=10 min": (
+        45.4,
+        138_942,
+        {0.1: 0.03, 0.5: 0.09, 0.8: 0.2, 0.9: 0.3, 0.93: 0.55, 0.94: 0.65, 0.95: 0.56},
+    ),
+    "hyperx:10x10,p=10 dal": (
+        95.2,
+        136_919,
+        {0.1: 0.06, 0.5: 0.16, 0.8: 0.31, 0.9: 0.55, 0.96: 0.92, 0.97: 1.27, 0.98: 1.08},
+    ),
+}
+"""Seconds and cycles of the point at full load, which is nearly carried, and seconds of some others below it."""
+
+
+def compared(number: int) -> list[Curve]:
+    """Return new curves that have been measured, the first `number` of them with their points at full load."""
+    curves = [Curve(name, "min", "min", "uniform", {}) for name in COMPARED]
+    for curve, (seconds, cycles, _) in list(zip(curves, COMPARED.values(), strict=True))[:number]:
+        full = point(1.0, 0.96, 1_000)
+        curve.points = {1.0: full.model_copy(update={"wall_s": seconds, "cycles": cycles})}
+    return curves
+
+
+def test_points_below_full_load_take_fewer_cycles_than_one_that_is_nearly_carried():
+    """Nine loads and some steps around the knee: a few seconds, not minutes, in a curve."""
+    loads = [step / 10 for step in range(1, 10)]
+    told = TimeLeft(compared(2), loads).seconds()
+    least = sum(sum(others.values()) for *_, others in COMPARED.values())
+    assert least <= told <= 5 * least
+    # Of the second curve the point at full load is missing, which is expected to take as long as the other's.
+    assert 45.4 <= TimeLeft(compared(1), loads).seconds() <= 1.5 * 45.4
+
+
+def test_windows_of_a_given_length_take_as_long_at_all_loads():
+    curves = [Curve("mesh:2x2", "min", "min", "uniform", {"measure": length}) for length in (None, 50_000)]
+    for curve in curves:
+        curve.points = {1.0: point(1.0, 0.5, 64).model_copy(update={"cycles": 50_000})}
+    free, given = (TimeLeft([curve]).seconds() for curve in curves)
+    assert free == pytest.approx(given / 10)
+
+
 def test_a_point_that_takes_longer_than_expected_is_not_nearly_done():
     curve = Curve("mesh:2x2", "dor", "dor", "uniform", {})
     curve.points = {load: point(load, 0.5, 64) for load in (0.001, 1.0, 0.5)}

@@ -793,6 +793,35 @@ def test_the_time_left_is_right_within_a_factor_of_two(tmp_path: Path, monkeypat
     assert not [(right, told) for right, told in left if right > whole / 8 and not right / 2 <= told <= 2 * right]
 
 
+def test_options_that_cost_much_do_not_lead_the_time_left_astray(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One of each is known; points of the first option take a hundred times as long as those of the second."""
+    specs, loads = ["mesh:2x2", "mesh:3x3"], [round(0.05 * step, 2) for step in range(1, 20)]
+    costly, cheap = ({**TINY, "buffer": buffer} for buffer in (64, 4))
+    wanted = [
+        Sweep(networks=specs, loads="0.4,0.5,0.6", options=costly),
+        Sweep(networks=specs, loads=loads, options=cheap),
+    ]
+    timed, seen = Timed(lambda point: (400 if point.settings["options"]["buffer"] == 64 else 4) * point.load), []
+    monkeypatch.setattr("topoloom.studies.running.time.monotonic", lambda: timed.now)
+    points = Study(name="s", sweep=wanted).points()
+    with Ledger(tmp_path / "s") as ledger:
+        run_points([points[0], points[-1]], ledger, timed, name="x")
+        begun = timed.now
+        run_points(points, ledger, timed, name="x", on_progress=lambda told: seen.append((timed.now, told.left_s)))
+    whole = timed.now - begun
+    left = [(timed.now - at, told) for at, told in seen if told is not None and at > begun]
+    assert len(left) > len(loads)
+    assert not [(right, told) for right, told in left if right > whole / 8 and not right / 2 <= told <= 2 * right]
+
+
+def test_sizes_that_a_spec_states_count_as_its_size() -> None:
+    specs = ["xgft:down=16x16x32,up=16x16", "nesttree:t=8,u=8,endpoints=8192", "torus:32x16x16"]
+    points = Study(name="s", sweep=[Sweep(kind="facts", networks=specs)]).points()
+    assert len({Estimates().effort(point) for point in points}) == 1
+
+
 def test_a_curve_places_its_points_and_agrees_with_a_fine_even_grid(tmp_path: Path) -> None:
     text = """
 name = "curves"

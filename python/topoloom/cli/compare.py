@@ -97,11 +97,15 @@ def _run(job: CompareJob, command: Sequence[str], kept: KeptPoints) -> Compariso
             stage = stage_text(cancel)
             if stage:
                 bar.update(task, now=stage)
-            done = sum(len(curve.points) for curve in job.curves)
-            curves = counted(len(job.curves), "curve")
-            throttle.say(lambda: f"{counted(done, 'point')} of {curves} done{clock.text()}{', ' * bool(stage)}{stage}")
+            throttle.say(lambda: f"{_done(job.curves)}{clock.text()}{', ' * bool(stage)}{stage}")
 
         return job.run(command, on_point, kept, waiting)
+
+
+def _done(curves: Sequence[Curve]) -> str:
+    finished = sum(curve.finished for curve in curves)
+    points = sum(len(curve.points) for curve in curves)
+    return f"{finished} of {counted(len(curves), 'curve')} done, {counted(points, 'point')} so far"
 
 
 def _saturates(curve: Curve) -> str:

@@ -11,8 +11,14 @@ from topoloom.studies.points import StudyPoint
 FACTORS = ("q", "a", "p")
 """Keys of families whose numbers multiply the number of routers or terminals."""
 
+SIZES = ("endpoints", "down")
+"""Keys of families that state the number of terminals, or numbers whose product it is."""
+
 USUAL_CYCLES = 3000
 """About as many cycles a simulation takes whose length is not given."""
+
+SCALED = ("warmup", "measure", "seed")
+"""Options that an effort is scaled by, or that do not change it."""
 
 MOST_DIGITS = 6
 """Longer numbers prove nothing about a size."""
@@ -21,13 +27,16 @@ MOST_DIGITS = 6
 class Estimates:
     """Efforts of points in seconds of one worker, learnt from points that are done.
 
-    The effort of a point is the mean of those of the same network, routing and traffic, scaled by load and cycles. If
-    there are none, the network alone counts, then the time noted beforehand, then a guess from the spec, scaled by how
-    far off such guesses were of points of the same kind.
+    The first estimate of a point is the time noted beforehand, else a guess from its spec and options. It is scaled by
+    how far off such estimates were of points with the same network, routing, traffic and options. If none of those is
+    done, other options count as well, then the network alone, then the kind, then all points.
 
     Args:
         done: Points with their durations in seconds.
         noted: Seconds of points by their keys, where known beforehand; those of points done count more.
+
+    Attributes:
+        learnt_s: Seconds of the points that were learnt.
 
     >>> from topoloom import Study, Sweep
     >>> one, two = Study(name="two", sweep=[Sweep(kind="facts", networks=["mesh:2x2", "mesh:3x3"])]).points()
@@ -35,8 +44,8 @@ class Estimates:
     >>> found.effort(one), found.effort(two)
     (2.0, 5.0)
     >>> found.learn(two, 10.0)
-    >>> found.scale("facts"), found.learnt_s  # twice as long as was estimated
-    (2.0, 10.0)
+    >>> found.effort(two), found.learnt_s
+    (10.0, 10.0)
     >>> proofs = Sweep(kind="verify", networks=["mesh:2x2"], routings=["dor", "min", "val"])
     >>> dor, shortest, valiant = Study(name="three", sweep=[proofs]).points()
     >>> round(Estimates([(dor, 2.0), (shortest, 4.0)]).effort(valiant), 9)
@@ -47,24 +56,25 @@ class Estimates:
         self, done: Iterable[tuple[StudyPoint, float]] = (), noted: Mapping[str, float] = MappingProxyType({})
     ) -> None:
         self._noted = noted
-        self._known: dict[tuple[str, ...], tuple[float, int]] = {}
-        # Seconds of points that are done, and what would have been guessed for them, by kind.
-        self._guessed: dict[tuple[str, str], tuple[float, float]] = {}
-        self._efforts: dict[str, float] = {}
+        # Seconds of points that are done and what they were estimated at, by what they have in common.
+        self._known: dict[tuple[str, ...], tuple[float, float]] = {}
+        self._traits: dict[str, tuple[list[tuple[str, ...]], float]] = {}
+        self.learnt_s = 0.0
         for point, wall_s in done:
             self._add(point, wall_s)
-        # Of points that were done since: seconds and efforts, by kind.
-        self._taken: dict[str, tuple[float, float]] = {}
 
     def effort(self, point: StudyPoint) -> float:
-        """Return the estimated effort in seconds; it does not change once it has been asked for.
+        """Return the estimated effort in seconds, by what is known now.
 
         Args:
             point: The point.
         """
-        if point.key not in self._efforts:
-            self._efforts[point.key] = self._estimate(point)
-        return self._efforts[point.key]
+        kinships, first = self._traits_of(point)
+        for kinship in kinships:
+            if kinship in self._known:
+                taken, estimated = self._known[kinship]
+                return first * taken / estimated
+        return first
 
     def learn(self, point: StudyPoint, wall_s: float) -> None:
         """Record the duration of a point that is done.
@@ -73,54 +83,43 @@ class Estimates:
             point: The point.
             wall_s: Its duration in seconds.
         """
-        taken, effort = self._taken.get(point.kind, (0.0, 0.0))
-        self._taken[point.kind] = (taken + wall_s, effort + self.effort(point))
+        self.learnt_s += wall_s
         self._add(point, wall_s)
 
-    @property
-    def learnt_s(self) -> float:
-        """Seconds of the points that were learnt."""
-        return sum(taken for taken, _ in self._taken.values())
-
-    def scale(self, kind: str) -> float:
-        """Return how much longer points of a kind took that were learnt than was estimated, or all if none was.
-
-        Args:
-            kind: The kind, unchecked.
-
-        Returns:
-            Seconds over estimated seconds; 1 before any point is learnt.
-        """
-        alike = [self._taken[kind]] if kind in self._taken else list(self._taken.values())
-        effort = sum(efforts for _, efforts in alike)
-        return sum(taken for taken, _ in alike) / effort if effort else 1.0
-
-    def _estimate(self, point: StudyPoint) -> float:
-        for kinship in _kinships(point):
-            if kinship in self._known:
-                total, count = self._known[kinship]
-                return total / count * _load(point)
-        if (noted := self._noted.get(point.key)) is not None:
-            return noted
-        taken, guessed = self._guessed.get(_kind(point), (0.0, 0.0))
-        return _guess(point) * (taken / guessed if guessed else 1.0)
-
     def _add(self, point: StudyPoint, wall_s: float) -> None:
-        taken, guessed = self._guessed.get(_kind(point), (0.0, 0.0))
-        self._guessed[_kind(point)] = (taken + wall_s, guessed + _guess(point))
-        for kinship in _kinships(point):
-            total, count = self._known.get(kinship, (0.0, 0))
-            self._known[kinship] = (total + wall_s / _load(point), count + 1)
+        kinships, first = self._traits_of(point)
+        for kinship in kinships:
+            taken, estimated = self._known.get(kinship, (0.0, 0.0))
+            self._known[kinship] = (taken + wall_s, estimated + first)
+
+    def _traits_of(self, point: StudyPoint) -> tuple[list[tuple[str, ...]], float]:
+        """Return what a point has in common with others, and its first estimate."""
+        if point.key not in self._traits:
+            noted = self._noted.get(point.key)
+            # Guesses are no seconds: only those of points that were guessed alike show how far off they are.
+            how = "guessed" if noted is None else "noted"
+            self._traits[point.key] = ([(how, *own) for own in _kinships(point)], noted or _guess(point))
+        return self._traits[point.key]
 
 
 def _kinships(point: StudyPoint) -> list[tuple[str, ...]]:
     """Return what a point has in common with others that take about as long, the nearest first."""
-    return [(*_kind(point), point.spec, point.routing, point.traffic), (*_kind(point), point.spec)]
+    kind = (point.kind, "of a length" if _cycles(point) else "to its end")
+    simulated = (*kind, point.routing, point.traffic)
+    options = _options(point)
+    return [
+        (*simulated, point.spec, options),
+        (*simulated, options),
+        (*simulated, point.spec),
+        (*kind, point.spec),
+        kind,
+        (),
+    ]
 
 
-def _kind(point: StudyPoint) -> tuple[str, str]:
-    """Return the kind of a point, and whether its length is given."""
-    return point.kind, "of a length" if _cycles(point) else "to its end"
+def _options(point: StudyPoint) -> str:
+    """Return the options of a point whose effect on its effort is unknown, as text."""
+    return str(sorted((name, str(value)) for name, value in point.options.items() if name not in SCALED))
 
 
 def _cycles(point: StudyPoint) -> int:
@@ -168,6 +167,9 @@ def _factors(spec: str) -> list[int]:
         name = _core.Name("topology", spec)
     except _core.TopoloomError:
         return []
+    for key, value in name.values:
+        if key in SIZES and all(part.isdecimal() and len(part) <= MOST_DIGITS for part in value.split("x")):
+            return [int(part) for part in value.split("x")]
     keys = [(key, int(value)) for key, value in name.values if value.isdecimal() and len(value) <= MOST_DIGITS]
     first = name.sizes or (_factors(name.within) if name.within else [number for _, number in keys[:1]])
     others = keys if name.sizes or name.within else keys[1:]

@@ -1,7 +1,7 @@
 """Runs a study: what the ledger lacks goes to the executor, longest first, and what comes back into the ledger."""
 
+import math
 import time
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Event
@@ -26,7 +26,10 @@ ELSEWHERE_S = 1.0
 """How long to wait before another run's points are looked at again."""
 
 ALMOST = 0.9
-"""A point that is under way has no more than this part of its time behind it."""
+"""No more than this part of the time left has gone by since the last point ended."""
+
+SELDOM = 50
+"""The time left is added up again after this many times what that took."""
 
 
 @dataclass
@@ -225,11 +228,9 @@ class _Run:
         todo = [point for point in todo if point not in self.progress.skipped]
         # The longest last: points are taken from the end.
         self._todo = sorted(todo, key=self._estimates.effort)
-        # Efforts of the points that are not done, by kind.
-        self._left: defaultdict[str, float] = defaultdict(float)
-        for point in todo:
-            self._left[point.kind] += self._estimates.effort(point)
-        self._handed_out: dict[str, float] = {}
+        self._left = {point.key: point for point in todo}
+        # Their seconds, when these were added up, how long that took, and when the last outcome came.
+        self._left_s, self._added_up, self._adding_s, self._heard = 0.0, -math.inf, 0.0, 0.0
         self._attempts: dict[str, int] = {}
         self._elsewhere: list[StudyPoint] = []
         self._began = 0.0
@@ -273,7 +274,6 @@ class _Run:
         for point in wanted:
             if point.key in mine:
                 self.progress.under_way[point.key] = point
-                self._handed_out[point.key] = time.monotonic()
                 self._executor.submit(point)
             else:
                 self._elsewhere.append(point)
@@ -289,6 +289,7 @@ class _Run:
                 return
         self._settle(point, outcome.error)
         self._estimates.learn(point, outcome.wall_s)
+        self._heard = time.monotonic()
 
     def _seconds_left(self) -> float | None:
         """Return the seconds until the end, by what points took and how many ran at once; None before one is done."""
@@ -296,16 +297,20 @@ class _Run:
         if not learnt_s:
             return None
         now = time.monotonic()
-        scale, effort = self._estimates.scale, self._estimates.effort
-        begun = sum(
-            min(now - self._handed_out[key], ALMOST * scale(point.kind) * effort(point))
-            for key, point in self.progress.under_way.items()
-        )
-        left = sum(scale(kind) * efforts for kind, efforts in self._left.items()) - begun
-        return (now - self._began) * max(left, 0.0) / (learnt_s + begun)
+        self._add_up(now)
+        # Points under way have taken time that is not learnt yet: how many run at once is known as of the last end.
+        whole = self._left_s * (self._heard - self._began) / learnt_s
+        return max(whole - (now - self._heard), (1 - ALMOST) * whole)
+
+    def _add_up(self, now: float) -> None:
+        """Add up the seconds of the points that are left, unless that would take more than little of the time."""
+        if now - self._added_up >= SELDOM * self._adding_s:
+            self._left_s = sum(map(self._estimates.effort, self._left.values()))
+            self._added_up, self._adding_s = now, time.monotonic() - now
 
     def _settle(self, point: StudyPoint, error: str | None) -> None:
-        self._left[point.kind] -= self._estimates.effort(point)
+        if self._left.pop(point.key, None) is not None:
+            self._left_s -= self._estimates.effort(point)
         if error is None:
             self.progress.done += 1
             self.progress.stored.add(point.key)
