@@ -37,11 +37,11 @@ $(STAMP): pyproject.toml $(RUST_SOURCES) | $(BIN)/maturin
 	@touch $@
 
 .PHONY: demo
-demo: setup ## Compare five networks of about a thousand terminals: writes report.html
+demo: setup ## Compare five networks of about a thousand terminals: writes report.html in ten minutes
 	$(BIN)/topoloom compare $(NETWORKS) --traffic uniform,bit-complement --routing minimal,adaptive --out report.html
 
 .PHONY: demo-machines
-demo-machines: setup ## The same beside three existing machines, scaled to as many terminals: ten minutes
+demo-machines: setup ## The same beside three existing machines, scaled to as many terminals: takes longer
 	$(BIN)/topoloom compare $(NETWORKS) $(MACHINES) --traffic uniform,bit-complement --routing minimal,adaptive --out machines.html
 
 .PHONY: test
