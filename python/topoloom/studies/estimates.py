@@ -29,7 +29,7 @@ class Estimates:
 
     The first estimate of a point is the time noted beforehand, else a guess from its spec and options. It is scaled by
     how far off such estimates were of points with the same network, routing, traffic and options. If none of those is
-    done, other options count as well, then the network alone, then the kind, then all points.
+    done, other networks count as well, else other options, then the network alone, the kind, and all points.
 
     Args:
         done: Points with their durations in seconds.
@@ -58,6 +58,8 @@ class Estimates:
         self._noted = noted
         # Seconds of points that are done and what they were estimated at, by what they have in common.
         self._known: dict[tuple[str, ...], tuple[float, float]] = {}
+        # What points have in common with others, by the nearest of it, and with its first estimate by their keys.
+        self._alike: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
         self._traits: dict[str, tuple[list[tuple[str, ...]], float]] = {}
         self.learnt_s = 0.0
         for point, wall_s in done:
@@ -98,7 +100,10 @@ class Estimates:
             noted = self._noted.get(point.key)
             # Guesses are no seconds: only those of points that were guessed alike show how far off they are.
             how = "guessed" if noted is None else "noted"
-            self._traits[point.key] = ([(how, *own) for own in _kinships(point)], noted or _guess(point))
+            kinships = [(how, *own) for own in _kinships(point)]
+            # Points that differ in load and seed alone share one list.
+            kinships = self._alike.setdefault(kinships[0], kinships)
+            self._traits[point.key] = (kinships, noted or _guess(point))
         return self._traits[point.key]
 
 

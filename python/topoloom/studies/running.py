@@ -29,7 +29,7 @@ ALMOST = 0.9
 """No more than this part of the time left has gone by since the last point ended."""
 
 SELDOM = 50
-"""The time left is added up again after this many times what that took."""
+"""Efforts are not added up again within this many times what that took."""
 
 
 @dataclass
@@ -229,11 +229,12 @@ class _Run:
         # The longest last: points are taken from the end.
         self._todo = sorted(todo, key=self._estimates.effort)
         self._left = {point.key: point for point in todo}
-        # Their seconds, when these were added up, how long that took, and when the last outcome came.
-        self._left_s, self._added_up, self._adding_s, self._heard = 0.0, -math.inf, 0.0, 0.0
+        # Their seconds, when these were added up, and how long that took.
+        self._left_s, self._added_up, self._adding_s = 0.0, -math.inf, 0.0
         self._attempts: dict[str, int] = {}
         self._elsewhere: list[StudyPoint] = []
-        self._began = 0.0
+        # When the run began, and when its last outcome came.
+        self._began = self._heard = 0.0
 
     def to_the_end(self, name: str, on_progress: OnProgress) -> Progress:
         on_progress(self.progress)
@@ -303,14 +304,13 @@ class _Run:
         return max(whole - (now - self._heard), (1 - ALMOST) * whole)
 
     def _add_up(self, now: float) -> None:
-        """Add up the seconds of the points that are left, unless that would take more than little of the time."""
+        """Add up the seconds of the points that are left; of many points seldom, as it takes long."""
         if now - self._added_up >= SELDOM * self._adding_s:
             self._left_s = sum(map(self._estimates.effort, self._left.values()))
             self._added_up, self._adding_s = now, time.monotonic() - now
 
     def _settle(self, point: StudyPoint, error: str | None) -> None:
-        if self._left.pop(point.key, None) is not None:
-            self._left_s -= self._estimates.effort(point)
+        del self._left[point.key]
         if error is None:
             self.progress.done += 1
             self.progress.stored.add(point.key)
