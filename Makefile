@@ -37,7 +37,7 @@ $(STAMP): pyproject.toml $(RUST_SOURCES) | $(BIN)/maturin
 	@touch $@
 
 .PHONY: demo
-demo: setup ## Compare five networks of about a thousand terminals: writes report.html in ten minutes
+demo: setup ## Compare five networks of about a thousand terminals: writes report.html in three minutes
 	$(BIN)/topoloom compare $(NETWORKS) --traffic uniform,bit-complement --routing minimal,adaptive --out report.html
 
 .PHONY: demo-machines

@@ -17,6 +17,8 @@ MISTAKES = [
     ("simulate mesh:4x4 --model extol", "model"),
     ("shwo mesh:4x4", "did you mean 'show'"),
     ("simulate mesh:4x4 --laod 0.1", "did you mean '--load'"),
+    ("simulate mesh:4x4 --load 0.1 --load 0.2", "--load is given twice; it takes one value"),
+    ("reproduce flex --only fig1 --json --only fig3", "--only is given twice; it takes one ITEM,…"),
     ("list routing", "did you mean 'routings'"),
     ("list", "missing argument"),
     ("show", "missing argument"),

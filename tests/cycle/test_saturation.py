@@ -54,6 +54,18 @@ def test_queues_that_fill_are_not_taken_for_saturation():
     assert point.accepted == pytest.approx(0.3, rel=0.01)
 
 
+def test_a_latency_that_rises_is_past_saturation_and_one_that_has_settled_is_not():
+    """Full load is nearly carried: a queue that is never idle grows without end, however little is turned away."""
+    points = Network("hyperx:4x4,p=4").simulate(load=[1.0, 0.9]).points
+    full, high = points[1.0], points[0.9]
+    assert full.accepted >= 0.98
+    assert full.saturated
+    assert not full.converged
+    assert full.cycles <= 40_000
+    assert high.converged
+    assert not high.saturated
+
+
 def test_a_search_finds_what_a_sweep_finds_in_a_third_of_its_cycles():
     """The sweep: 0.1:0.9:0.1, and the nine loads of 0.01 between the last that is stable and the next."""
     case = ("torus:8x8", "dor", "tornado")

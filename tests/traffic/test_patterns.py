@@ -108,6 +108,27 @@ def test_routers_move_with_their_tiles():
 
 
 @quickly
+@given(sizes, st.lists(st.integers(1, 5), min_size=1, max_size=3), st.sampled_from(["neighbor", "tornado"]))
+def test_ids_move_on_a_grid_that_is_given(terminals, sides, name):
+    traffic = f"{name}:sides={'x'.join(map(str, sides))}"
+    places = dict(enumerate(patterns.shifted(name, tuple(sides))))
+    to = [to if (to := places.get(terminal)) is not None and to < terminals else None for terminal in range(terminals)]
+    expected = patterns.surely(to)
+    if any(expected):
+        check(f"mesh:{terminals}", traffic, expected)
+    else:
+        with pytest.raises(TopoloomError, match="no terminal has another one to send to"):
+            chances(f"mesh:{terminals}", traffic)
+
+
+@pytest.mark.parametrize(("name", "step"), [("neighbor", 1), ("tornado", 4)])
+def test_equal_sides_are_the_digits_of_booksim(name, step):
+    """BookSim adds the step to every digit of the id in base k, modulo k, whatever the network."""
+    to = [int("".join(str((int(digit) + step) % 10) for digit in f"{id_:03}")) for id_ in range(1000)]
+    check("flex:6x6x3,p=10", f"{name}:sides=10x10x10", patterns.surely([*to, *[None] * 80]))
+
+
+@quickly
 @given(sizes)
 def test_uniform_and_asymmetric(terminals):
     spec = f"mesh:{terminals}"
@@ -226,6 +247,9 @@ MISTAKES = [
     ("bit-reversal:bit=3", "did you mean 'bits'"),
     ("uniform:exclude-self=maybe", "must be true or false"),
     ("neighbor:by=router", "unknown value of by 'router' (did you mean 'routers'?)"),
+    ("neighbor:sides=3x0", "sides is '3x0'"),
+    ("tornado:sides=65536x65536", "the product of sides must be less than 2^32"),
+    ("tornado:by=routers,sides=3x3", "sides are those of a grid of terminals"),
     ("blended:io=9", "one at least must compute"),
     ("blended:io=0", "io is '0'"),
     ("blended:io=10", "io is '10'"),

@@ -51,7 +51,7 @@ def load(name: str) -> Any:
     """
     module, _, function = COMMANDS[name].rpartition(".")
     alone = typer.Typer(add_completion=False, **_LOOKS)
-    alone.command(name=name)(getattr(import_module(f"topoloom.cli.{module}"), function))
+    alone.command(name=name, cls=_Command)(getattr(import_module(f"topoloom.cli.{module}"), function))
     return typer.main.get_command(alone)
 
 
@@ -69,6 +69,20 @@ class _Loaded(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return len(COMMANDS)
+
+
+class _Command(typer.core.TyperCommand):
+    """A command that rejects an option given twice: all but the last of its values would be lost."""
+
+    def parse_args(self, ctx, args):  # type: ignore[no-untyped-def] # Typer's own types moved between versions
+        if not ctx.resilient_parsing:
+            _, _, given = self.make_parser(ctx).parse_args(args=list(args))
+            single = [param for param in given if not getattr(param, "is_flag", True) and not param.multiple]
+            for param in single:
+                if single.count(param) > 1:
+                    name = param.opts[0]
+                    raise TopoloomError(f"{name} is given twice; it takes one {param.metavar or 'value'}")
+        return super().parse_args(ctx, args)
 
 
 class _Commands(typer.core.TyperGroup):

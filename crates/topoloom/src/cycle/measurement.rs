@@ -89,6 +89,8 @@ pub struct Point {
 
 /// Cycles of measuring after which a run that has not converged gives up.
 const LONGEST: u32 = 60_000;
+/// Cycles after which a latency that still rises shows that the load is not carried.
+const RISING: u32 = 16_000;
 /// Packets that a run to a precision of 1 % waits for: with fewer, chance alone moves the accepted load by a third of a
 /// percent. A lower precision needs fewer, by its square root.
 const ENOUGH_PACKETS: f64 = 100_000.0;
@@ -358,7 +360,7 @@ impl<M: RouterModel> Measurement<'_, '_, M> {
     fn carries_after_all(&self, from: u32) -> bool {
         let (now, stats) = (self.engine.now, self.engine.stats());
         let late = mean_latency(&stats.slots[(from / SLOT) as usize..(now / SLOT) as usize]);
-        !self.is_short(stats.accepted, now - from) && !self.is_hopeless(late)
+        !self.is_short(stats.accepted, now - from) && !self.is_hopeless(late) && !self.rises(&stats)
     }
 
     /// Slots in a group: long enough for neighbouring groups to differ by chance more than by their past.
@@ -385,7 +387,7 @@ impl<M: RouterModel> Measurement<'_, '_, M> {
                 let cycles = recent.len() as u32 * SLOT;
                 let short = self.is_short(recent.iter().map(|s| s.flits).sum(), cycles);
                 let late = mean_latency(recent);
-                if self.is_hopeless(late) || (short && self.is_growing(&series) && now >= self.cycles(2048, 2)) {
+                if self.is_hopeless(late) || (short && is_growing(&series) && now >= self.cycles(2048, 2)) {
                     return (false, true);
                 }
                 let settled = if self.is_large() {
@@ -396,6 +398,9 @@ impl<M: RouterModel> Measurement<'_, '_, M> {
                 };
                 if settled && !short {
                     return (true, false);
+                }
+                if self.rises(&stats) {
+                    return (false, true);
                 }
             }
             if !self.advance(now + (now / 4).max(256) / SLOT * SLOT) {
@@ -434,12 +439,11 @@ impl<M: RouterModel> Measurement<'_, '_, M> {
         latency.zip(self.setup.config.latency_limit).is_some_and(|(latency, limit)| latency > limit)
     }
 
-    /// True if latency goes up through the thirds of a series, by a tenth at least in all.
-    fn is_growing(&self, series: &[f64]) -> bool {
-        let third = series.len() / 3;
-        let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len().max(1) as f64;
-        let (a, b, c) = (mean(&series[..third]), mean(&series[third..2 * third]), mean(&series[2 * third..]));
-        a < b && b < c && 1.1 * a < c
+    /// True if the mean latency has risen from the start on, and still does.
+    fn rises(&self, stats: &Stats) -> bool {
+        let slots = &stats.slots[..(self.engine.now / SLOT) as usize];
+        let enough = || slots.iter().map(|s| s.packets).sum::<u64>() as f64 >= ENOUGH_PACKETS;
+        self.engine.now >= self.cycles(RISING, 32) && enough() && is_rising(&arrivals(slots, slots.len() / 24))
     }
 
     /// Measures until the interval is narrow enough, or until it shows that the latency still drifts.
@@ -457,9 +461,8 @@ impl<M: RouterModel> Measurement<'_, '_, M> {
             let now = self.engine.now;
             let stats = self.engine.stats();
             let late = mean_latency(&stats.slots[(from / SLOT) as usize..(now / SLOT) as usize]);
-            if self.is_hopeless(late)
-                || (now - from >= self.cycles(2048, 1) && self.is_short(stats.accepted, now - from))
-            {
+            let short = now - from >= self.cycles(2048, 1) && self.is_short(stats.accepted, now - from);
+            if short || self.is_hopeless(late) || self.rises(&stats) {
                 return ended(false, true);
             }
             let batches = batches(&stats, from, now);
@@ -476,7 +479,7 @@ impl<M: RouterModel> Measurement<'_, '_, M> {
             }
             let few = stats.arrived < enough && now - from < 64 * longest;
             if now - from >= longest && !few {
-                return ended(false, self.is_short(stats.accepted, now - from) || self.is_growing(&batches));
+                return ended(false, self.is_short(stats.accepted, now - from) || is_growing(&batches));
             }
             next = now + ((now - from) / 4).max(256);
         }
@@ -555,6 +558,27 @@ fn mean_latency(slots: &[Slot]) -> Option<f64> {
     let packets: u64 = slots.iter().map(|s| s.packets).sum();
     let latency: u64 = slots.iter().map(|s| s.latency_of_packets).sum();
     (packets > 0).then(|| latency as f64 / packets as f64)
+}
+
+/// Means of the thirds of a series.
+fn thirds(series: &[f64]) -> [f64; 3] {
+    let third = series.len() / 3;
+    [&series[..third], &series[third..2 * third], &series[2 * third..]]
+        .map(|part| part.iter().sum::<f64>() / part.len().max(1) as f64)
+}
+
+/// True if latency goes up through the thirds of a series, by a tenth at least in all.
+fn is_growing(series: &[f64]) -> bool {
+    let [a, b, c] = thirds(series);
+    a < b && b < c && 1.1 * a < c
+}
+
+/// True if latency goes up by half at least, more than chance explains, and does not level off: where a load is just not
+/// carried, queues fill for as long as it is offered.
+fn is_rising(series: &[f64]) -> bool {
+    let [a, b, c] = thirds(series);
+    let certain = trend(series).is_some_and(|(slope, half)| slope > 2.0 * half);
+    certain && a < b && 1.5 * a <= c && c - b >= 0.6 * (b - a)
 }
 
 /// MSER: the start of a series whose rest has the least variance over its squared length.
@@ -660,6 +684,32 @@ mod tests {
         assert!((30..130).contains(&alarms.count()));
         assert_eq!(trend(&drift(1.0)[..7]), None);
         assert_eq!(trend(&[5.0; 9]), Some((0.0, 0.0)));
+    }
+
+    #[test]
+    fn a_latency_that_rises_differs_from_one_that_settles_and_from_chance() {
+        let series = |latency: fn(f64) -> f64| {
+            let noise = |i: u32| f64::from(crate::rng::mix(u64::from(i)) as u32 % 100) / 100.0;
+            (0..20).map(|i| latency(f64::from(i) / 20.0) + noise(i)).collect::<Vec<f64>>()
+        };
+        assert!(is_rising(&series(|time| 40.0 + 60.0 * time)));
+        assert!(is_rising(&series(|time| 20.0 + 80.0 * time.sqrt())));
+        assert!(!is_rising(&series(|time| 40.0 + 15.0 * time)), "by less than half");
+        assert!(!is_rising(&series(|time| 100.0 - 60.0 * time)));
+        assert!(!is_rising(&series(|time| 30.0 + 60.0 * (1.0 - (-time * 4.0).exp()))), "settles");
+        assert!(!is_rising(&series(|_| 50.0)));
+        assert!(!is_rising(&[]));
+        // Queues of a load that is nearly full wander: each batch is nine tenths of the one before, and chance.
+        let mut rng = crate::rng::Rng::stream(3, 5);
+        let alarms = (0..2000).filter(|_| {
+            let mut queue = 0.0;
+            let mut batch = || {
+                queue = 0.9 * queue + 6.0 * (rng.unit() - 0.5);
+                40.0 + queue
+            };
+            is_rising(&(0..24).map(|_| batch()).collect::<Vec<f64>>())
+        });
+        assert!(alarms.count() <= 20);
     }
 
     #[test]

@@ -2,7 +2,8 @@
 //! modulo the side. Terminals have coordinates of their own on a HyperX with a tile, else those of their router (mesh,
 //! torus, twin torus, HyperX: the i-th terminal of a router sends to the i-th of another; on a twin torus the node moves,
 //! not the card); on all other networks their ids are a ring. With `by=routers` routers move on all networks, along their
-//! coordinates or on the ring of those that have terminals.
+//! coordinates or on the ring of those that have terminals. With `sides` the ids are positions on a grid of these sides,
+//! whatever the network: equal sides are the digits by which BookSim moves.
 //!
 //! Dally and Towles, Principles and Practices of Interconnection Networks, section 3.2.
 
@@ -13,11 +14,19 @@ use crate::catalogue::{Key, Kind};
 use crate::error::Result;
 use crate::network::{Grid, Network, RouterId};
 
-const KEYS: &[Key] = &[Key::new(
-    "by",
-    Kind::Choice(&["terminals", "routers"]),
-    "what moves: terminals, or routers with all of their terminals (default terminals)",
-)];
+const KEYS: &[Key] = &[
+    Key::new(
+        "by",
+        Kind::Choice(&["terminals", "routers"]),
+        "what moves: terminals, or routers with all of their terminals (default terminals)",
+    ),
+    Key::new(
+        "sides",
+        Kind::Sides,
+        "the grid whose positions the ids of terminals are, whatever the network, as in 10x10x10; the first side varies \
+         fastest",
+    ),
+];
 
 pub(super) const NEIGHBOR: PatternInfo = PatternInfo {
     name: "neighbor",
@@ -46,6 +55,13 @@ fn shifted(request: &Request, by: fn(u32) -> u32) -> Result<Pattern> {
     let structure = network.any_structure();
     let on_terminals = |grid: &Grid| Pattern::Fixed((0..terminals).map(|t| moved(grid, None, t, by)).collect());
     let routers = request.text("by") == Some("routers");
+    if let Some(sides) = request.sides("sides") {
+        return if routers {
+            Err(request.mistake("sides are those of a grid of terminals; by=routers moves along those of the routers"))
+        } else {
+            on_grid_of_ids(request, sides, by)
+        };
+    }
     if let Some(grid) = structure.terminal_grid().filter(|_| !routers) {
         let sides = grid.routers.sides.iter().zip(&grid.tile).map(|(side, tile)| side * tile).collect();
         return Ok(on_terminals(&Grid { sides }));
@@ -58,6 +74,18 @@ fn shifted(request: &Request, by: fn(u32) -> u32) -> Result<Pattern> {
         _ if routers => Pattern::Fixed(on_ring_of_routers(network, by)),
         _ => on_terminals(&Grid { sides: vec![terminals] }),
     })
+}
+
+/// Ids move as positions on a grid of these sides. Those behind its last position are silent, and so are terminals whose
+/// destination does not exist.
+fn on_grid_of_ids(request: &Request, sides: Vec<u32>, by: fn(u32) -> u32) -> Result<Pattern> {
+    let Some(positions) = sides.iter().try_fold(1u32, |product, &side| product.checked_mul(side)) else {
+        return Err(request.mistake("the product of sides must be less than 2^32"));
+    };
+    let grid = Grid { sides };
+    let exists = |id: &u32| *id < request.terminals;
+    let destination = |id| Some(id).filter(|id| *id < positions).map(|id| moved(&grid, None, id, by)).filter(exists);
+    Ok(Pattern::Fixed((0..request.terminals).map(|id| destination(id).unwrap_or(SILENT)).collect()))
 }
 
 /// The destinations if routers that have terminals are a ring, in the order of their ids.
