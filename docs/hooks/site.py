@@ -1,21 +1,33 @@
 """What the site adds to the pages of this folder: pages of the repository's root, a notebook, a generated reference."""
 
+import base64
 import importlib
+import io
 import json
 import re
 from collections.abc import Iterator
+from itertools import groupby
 from pathlib import Path
 from posixpath import normpath
 from typing import Any
 
+import matplotlib as mpl
 import typer
 import yaml
+from matplotlib import pyplot as plt
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 import topoloom
 from topoloom.cli.app import app
+from topoloom.papers import Paper, names
+from topoloom.papers.kept import KeptClaim, kept_run
+from topoloom.papers.paper import Figure
+from topoloom.papers.reproduction import shown
+from topoloom.papers.values import Row, kept_values
+
+mpl.use("Agg")
 
 ROOT = Path(__file__).parents[2]
 
@@ -52,6 +64,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         "reference/python.md": api(),
         "reference/studies.md": studies(),
         "reference/rust.md": RUST,
+        **{f"papers/{name}.md": paper(name) for name in names()},
     }.items():
         files.append(File.generated(config, page, content=text))
     return files
@@ -119,6 +132,74 @@ def notebook() -> str:
         for cell, text in zip(cells, texts, strict=True)
     ]
     return "\n\n".join([*parts, "Download: `examples/tutorial.ipynb` in the repository.\n"])
+
+
+def paper(name: str) -> str:
+    """Return the page of a paper: the verdicts and the figures of the runs that are kept with it."""
+    read = Paper.named(name)
+    run = kept_run(read)
+    drawn = {place: list(rows) for place, rows in groupby(kept_values(read), lambda row: row[:2])}
+    parts = [
+        f"# {read.title}\n",
+        f"{read.citation}\n\n{read.about}\n",
+        f"{'A quick run' if run.quick else 'The full run'} of {run.points:,} points took {run.seconds / 60:,.0f} "
+        f"minutes of processor time. `topoloom reproduce {name}` repeats it; its page has the tables as well.",
+    ]
+    for item in read.item:
+        claims = [claim for claim in run.claims if claim.part == item.id]
+        figures = [
+            f"{figure.title}\n\n{_chart(figure, drawn[place])}\n"
+            for number, figure in enumerate(item.figure, 1)
+            if (place := (item.id, f"figure {number}")) in drawn
+        ]
+        if claims or figures:
+            parts += [f"\n## {item.title}\n", f"{item.text}\n", *figures, *_verdicts(claims)]
+    return "\n".join(parts) + "\n"
+
+
+def _verdicts(claims: list[KeptClaim]) -> Iterator[str]:
+    """Yield the lines of a table of claims."""
+    if claims:
+        yield "\n| statement | published | measured | verdict |\n|---|---|---|---|"
+    for claim in claims:
+        whose = "" if claim.whose == "paper" else f" ({claim.whose})"
+        reading = f"<br>*under this reading: {claim.reading}*" if claim.reading else ""
+        cells = [claim.item + reading, claim.published, shown(claim.measured), claim.verdict + whose]
+        yield "| " + " | ".join(cell.replace("|", r"\|").replace("\n", " ") for cell in cells) + " |"
+
+
+def _chart(figure: Figure, rows: list[Row]) -> str:
+    """Return a figure as a picture, drawn from its kept values."""
+    with plt.rc_context({"svg.hashsalt": "topoloom", "svg.fonttype": "none", "font.size": 8}):
+        canvas, axes = plt.subplots(figsize=(5.6, 3.2), layout="constrained")
+        for series, own in groupby(rows, lambda row: row[3]):
+            _, _, _, _, xs, ys, published = zip(*own, strict=True)
+            at = [float(x) for x in xs] if all(map(_is_number, xs)) else list(xs)
+            style = "o" if figure.kind == "bars" else ".-"
+            (line,) = axes.plot(at, list(map(float, ys)), style, markersize=3, linewidth=1, label=series)
+            printed = [(x, float(y)) for x, y in zip(at, published, strict=True) if _is_number(y)]
+            axes.plot(*zip(*printed, strict=True), "D", color=line.get_color(), fillstyle="none") if printed else None
+        if figure.kind == "latency":
+            # Past saturation latency grows with the length of a run.
+            axes.set_ylim(0, 6 * min(float(row[5]) for row in rows))
+        if figure.logarithmic:
+            axes.set(xscale="log", yscale="log")
+        curves = {"latency": ("offered load", "latency, cycles"), "throughput": ("offered load", "accepted load")}
+        axes.set(**dict(zip(("xlabel", "ylabel"), curves.get(figure.kind, (figure.xaxis, figure.yaxis)), strict=True)))
+        axes.legend(fontsize=6)
+        text = io.BytesIO()
+        canvas.savefig(text, format="svg", metadata={"Date": None})
+        plt.close(canvas)
+    # As a tag: links in Markdown are looked up, however long they are.
+    return f'<img alt="" src="data:image/svg+xml;base64,{base64.b64encode(text.getvalue()).decode()}">'
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def studies() -> str:

@@ -46,3 +46,13 @@ def test_every_command_and_every_public_name_is_in_the_reference(site):
         if home not in {"topoloom.network.families", "topoloom._core"}:
             assert not [name for name in names if not re.search(rf"^::: topoloom\.\S*\b{name}$", text, re.MULTILINE)]
     assert "`topoloom.TopoloomError`" in text
+
+
+def test_the_page_of_a_paper_has_its_verdicts_and_figures(site):
+    text = site.paper("twin-torus")
+    assert text.startswith("# The twin torus on EXTOLL cards, reproduced\n")
+    for claim in site.kept_run(site.Paper.named("twin-torus")).claims:
+        assert claim.item.replace("|", r"\|") in text
+        assert claim.verdict in text
+    drawn = {row[:2] for row in site.kept_values(site.Paper.named("twin-torus")) if row[1].startswith("figure")}
+    assert text.count("<img ") == len(drawn) > 0

@@ -18,6 +18,8 @@ from topoloom.papers import VERDICTS, Paper, Plan, Reproduction, names
 from topoloom.papers.kept import KEPT, has_kept_run, kept_run, kept_text, results_with
 from topoloom.papers.paper import RESULTS
 from topoloom.papers.reproduction import NOT_MEASURED, Cell, shown
+from topoloom.papers.values import KIND as VALUES_KIND
+from topoloom.papers.values import VALUES, values_with
 from topoloom.studies import Ledger, LocalExecutor
 from topoloom.wording import counted
 from topoloom.workers import cpu_count
@@ -83,6 +85,7 @@ def reproduce(
     _write_page(found, page, force=force)
     if keep:
         write_file(read.folder / RESULTS, results_with(read, found), KEPT)
+        write_file(read.folder / VALUES, values_with(read, found), VALUES_KIND)
     if json:
         print_json(found.to_dict())
     else:

@@ -29,8 +29,8 @@ class KeptClaim(_Part):
 
     Attributes:
         id: The id of the claim.
-        item: The table, figure or part of the text that it belongs to.
-        part: The title of that item.
+        item: The statement.
+        part: The id of the table, figure or part of the text that it belongs to.
         published: What the paper has.
         measured: What was measured: a number, a truth, or several by name.
         verdict: The verdict.
