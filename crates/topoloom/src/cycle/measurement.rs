@@ -89,8 +89,10 @@ pub struct Point {
 
 /// Cycles of measuring after which a run that has not converged gives up.
 const LONGEST: u32 = 60_000;
-/// Cycles after which a latency that still rises shows that the load is not carried.
+/// Cycles after which a latency that still rises shows that the load is not carried …
 const RISING: u32 = 16_000;
+/// … and for each flit of a VC, if that is more: in deep buffers queues of adaptive routings fill for longer, and settle.
+const RISING_PER_FLIT: u32 = 250;
 /// Packets that a run to a precision of 1 % waits for: with fewer, chance alone moves the accepted load by a third of a
 /// percent. A lower precision needs fewer, by its square root.
 const ENOUGH_PACKETS: f64 = 100_000.0;
@@ -443,7 +445,10 @@ impl<M: RouterModel> Measurement<'_, '_, M> {
     fn rises(&self, stats: &Stats) -> bool {
         let slots = &stats.slots[..(self.engine.now / SLOT) as usize];
         let enough = || slots.iter().map(|s| s.packets).sum::<u64>() as f64 >= ENOUGH_PACKETS;
-        self.engine.now >= self.cycles(RISING, 32) && enough() && is_rising(&arrivals(slots, slots.len() / 24))
+        let deep = RISING_PER_FLIT.saturating_mul(self.setup.interface.buffer);
+        self.engine.now >= self.cycles(RISING.max(deep), 32)
+            && enough()
+            && is_rising(&arrivals(slots, slots.len() / 24))
     }
 
     /// Measures until the interval is narrow enough, or until it shows that the latency still drifts.
