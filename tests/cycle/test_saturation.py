@@ -54,6 +54,17 @@ def test_queues_that_fill_are_not_taken_for_saturation():
     assert point.accepted == pytest.approx(0.3, rel=0.01)
 
 
+def test_deep_queues_that_fill_for_long_are_not_taken_for_saturation():
+    """Queues of 256 flits, which the routing weighs, fill for tens of thousands of cycles, and settle."""
+    network = Network("slimfly:q=5,p=4")
+    own, long = (
+        network.simulate(routing="ugal-l", traffic="worst-case", load=0.37, buffer=256, **options).points[0.37]
+        for options in ({}, {"warmup": 80_000, "measure": 10_000})
+    )
+    assert not own.saturated
+    assert own.latency_cycles == pytest.approx(long.latency_cycles, rel=0.05)
+
+
 def test_a_latency_that_rises_is_past_saturation_and_one_that_has_settled_is_not():
     """Full load is nearly carried: a queue that is never idle grows without end, however little is turned away."""
     points = Network("hyperx:4x4,p=4").simulate(load=[1.0, 0.9]).points

@@ -78,10 +78,10 @@ class _Command(typer.core.TyperCommand):
         if not ctx.resilient_parsing:
             _, _, given = self.make_parser(ctx).parse_args(args=list(args))
             single = [param for param in given if not getattr(param, "is_flag", True) and not param.multiple]
-            for param in single:
-                if single.count(param) > 1:
-                    name = param.opts[0]
-                    raise TopoloomError(f"{name} is given twice; it takes one {param.metavar or 'value'}")
+            twice = next((param for param in single if single.count(param) > 1), None)
+            # With --help nothing else is read.
+            if twice and not any(param.is_eager for param in given):
+                raise TopoloomError(f"{twice.opts[0]} is given twice; it takes one {twice.metavar or 'value'}")
         return super().parse_args(ctx, args)
 
 

@@ -10,7 +10,7 @@ from plotly.offline import get_plotlyjs
 
 from topoloom import _core
 from topoloom.papers.paper import Figure
-from topoloom.papers.reproduction import ItemResult, Judgement, Reproduction, series_points, shown
+from topoloom.papers.reproduction import ItemResult, Judgement, Reproduction, curve_label, series_points, shown
 from topoloom.report.charts import curve_series, latency_top
 from topoloom.report.page import environment, text
 from topoloom.report.settings import settings
@@ -126,12 +126,12 @@ def _curves(reproduction: Reproduction, result: ItemResult, figure: Figure) -> d
     routings = list(dict.fromkeys(curve.routing for curve in curves))
     series, key = [], []
     for curve in curves:
-        name = reproduction.paper.networks.get(curve.spec, curve.spec)
         routing = reproduction.paper.routings.get(curve.routing, curve.routing)
         if figure.colour == "routing":
-            colour, dash, label = routings.index(curve.routing), 0, routing
+            colour, dash = routings.index(curve.routing), 0
         else:
-            colour, dash, label = networks.index(curve.spec), called.index(routing), f"{name}, {routing}"
+            colour, dash = networks.index(curve.spec), called.index(routing)
+        label = curve_label(reproduction.paper, figure, curve)
         series.append(curve_series(curve, colour, dash) | {"fixed": figure.colour == "routing"})
         key.append({"colour": colour, "dash": dash % 4, "label": label, "curve": curve})
     order = sorted(range(len(key)), key=lambda place: (key[place]["colour"], key[place]["dash"]))
@@ -147,12 +147,11 @@ def _silent(curves: Sequence[Curve]) -> list[tuple[str, int]]:
 def _values(reproduction: Reproduction, result: ItemResult, figure: Figure) -> dict[str, Any]:
     """Return a chart of lines or bars, and its key."""
     points = series_points(reproduction.paper, figure, result.found)
-    labels = dict(zip(map(str, figure.over), figure.labels, strict=False))
     series = [
         {
             "label": own.label,
             "colour": place if own.colour is None else own.colour,
-            "x": [labels.get(str(point["it"]), point["x"]) for point in found],
+            "x": [point["x"] for point in found],
             "y": [point["y"] for point in found],
             "published": own.published if len(own.published) == len(found) else [],
         }

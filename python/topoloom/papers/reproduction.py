@@ -29,6 +29,7 @@ from topoloom.papers.paper import (
     margin,
     numbers,
 )
+from topoloom.simulation.curves import Curve
 from topoloom.studies.estimates import shared
 from topoloom.studies.executor import Executor, LocalExecutor
 from topoloom.studies.ledger import Ledger
@@ -491,6 +492,8 @@ def _cells(paper: Paper, table: Table, row: TableRow, found: ResultLookup) -> li
 def series_points(paper: Paper, figure: Figure, found: ResultLookup) -> list[list[dict[str, Value]]]:
     """Return the points of each series of a figure as ``it``, ``x`` and ``y``; those without a result are left out.
 
+    Where the figure has labels, they are the ``x``.
+
     Args:
         paper: The paper.
         figure: The figure.
@@ -504,6 +507,7 @@ def series_points(paper: Paper, figure: Figure, found: ResultLookup) -> list[lis
     >>> series_points(Paper.named("flex"), figure, ResultLookup([], []))
     [[{'it': 1, 'x': 1, 'y': 1}, {'it': 2, 'x': 2, 'y': 4}]]
     """
+    labels = dict(zip(map(str, figure.over), figure.labels, strict=False))
     drawn = []
     for series in figure.series:
         points = []
@@ -511,9 +515,26 @@ def series_points(paper: Paper, figure: Figure, found: ResultLookup) -> list[lis
             names = paper.names | {"it": it}
             with suppress(NotMeasuredError):
                 x = series.x.evaluate(names, found) if series.x else it
-                points.append({"it": it, "x": x, "y": series.y.evaluate(names, found)})
+                points.append({"it": it, "x": labels.get(str(it), x), "y": series.y.evaluate(names, found)})
         drawn.append(points)
     return drawn
+
+
+def curve_label(paper: Paper, figure: Figure, curve: Curve) -> str:
+    """Return what a figure calls a curve: its network and routing, or the routing where that alone distinguishes it.
+
+    Args:
+        paper: The paper.
+        figure: The figure.
+        curve: One of its curves.
+
+    >>> from topoloom import network
+    >>> paper, curve = Paper.named("flex"), network("flex:6x6x3,p=10").simulate("min", load=0)
+    >>> [curve_label(paper, Figure(kind="latency", colour=colour), curve) for colour in ("spec", "routing")]
+    ['FleX, minimal', 'minimal']
+    """
+    routing = paper.routings.get(curve.routing, curve.routing)
+    return routing if figure.colour == "routing" else f"{paper.networks.get(curve.spec, curve.spec)}, {routing}"
 
 
 def shown(value: Value, decimals: int | None = None) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from topoloom.files import read_text, table
 from topoloom.papers.paper import Figure, Paper
-from topoloom.papers.reproduction import ItemResult, Reproduction, series_points, shown
+from topoloom.papers.reproduction import ItemResult, Reproduction, curve_label, series_points, shown
 
 COLUMNS = ("item", "part", "title", "series", "x", "y", "published")
 """The columns: an item's id; `table 1`, `figure 2`, … of it; title; row or series; column or x; the values."""
@@ -43,14 +43,11 @@ def values_with(paper: Paper, found: Reproduction) -> str:
         paper: The paper.
         found: The results of a run, of all of its items or of some.
 
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from topoloom.papers import Plan
-    >>> paper = Paper.named("hardware")
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     found = Plan(paper, only=["limits"]).run(Path(folder, "results.store"))
-    >>> values_with(paper, found).splitlines()[0]
-    'item,part,title,series,x,y,published'
+    >>> from topoloom.studies import Progress
+    >>> paper = Paper.named("twin-torus")
+    >>> nothing = Reproduction(paper, False, [], Progress(total=0), {}, [])
+    >>> values_with(paper, nothing) == (paper.folder / VALUES).read_text()
+    True
     """
     new = {result.item.id: list(_rows(paper, result)) for result in found.items}
     old: dict[str, list[Row]] = {}
@@ -88,21 +85,17 @@ def _rows(paper: Paper, result: ItemResult) -> Iterator[Row]:
 def _curves(paper: Paper, result: ItemResult, figure: Figure) -> Iterator[Row]:
     """Yield the points of the curves that a figure selects: the latency over the load, or what is accepted."""
     for curve in result.found.where(figure.where).curves():
-        network = paper.networks.get(curve.spec, curve.spec)
-        routing = paper.routings.get(curve.routing, curve.routing)
-        label = routing if figure.colour == "routing" else f"{network}, {routing}"
         for point in curve.sorted_points():
             y = point.latency_cycles if figure.kind == "latency" else point.accepted
             if y is not None:
-                yield label, f"{point.offered:.6g}", f"{y:.6g}", ""
+                yield curve_label(paper, figure, curve), f"{point.offered:.6g}", f"{y:.6g}", ""
 
 
 def _series(paper: Paper, result: ItemResult, figure: Figure) -> Iterator[Row]:
     """Yield the points of the series of lines or bars."""
-    names = dict(zip(map(str, figure.over), figure.labels, strict=False))
     for series, points in zip(figure.series, series_points(paper, figure, result.found), strict=True):
         published = series.published if len(series.published) == len(points) else [""] * len(points)
         for point, printed in zip(points, published, strict=True):
-            x = names.get(str(point["it"])) or shown(point["x"]).replace(",", "")
-            y = point["y"]
+            x, y = point["x"], point["y"]
+            x = x if isinstance(x, str) else shown(x).replace(",", "")
             yield series.label, x, f"{y:.6g}" if isinstance(y, (int, float)) else shown(y), str(printed)
