@@ -19,10 +19,10 @@ from topoloom import _core
 from topoloom.studies import Ledger
 
 LONG_CALLS = {
-    "verify": ("torus:48x48", "n.verify('min')"),
+    "verify": ("torus:128x128", "n.verify('min')"),
     "facts": ("random-regular:60000,degree=8", "n._facts(None, True)"),
     "bound": ("mesh:64x64", "n.bound('val')"),
-    "faults": ("torus:64x64", "n.faults(trials=10000)"),
+    "faults": ("torus:64x64", "n.faults(trials=100000)"),
     "distances under faults": ("torus:320x320", "n.faults(trials=1, fractions=[0], distances=True)"),
     "layout": ("random-regular:8000,degree=8", "n.layout('cabinet=8,place=anneal')"),
     "permuted": ("mesh:2", "topoloom.network('permuted:optimised(torus:48x48),cabinet=8')"),
