@@ -66,6 +66,15 @@ impl<T> Wheel<T> {
         }
     }
 
+    /// The events due at `time`, to add to them.
+    pub fn at(&mut self, time: u32) -> &mut Vec<T> {
+        let slot = &mut self.slots[(time & self.mask) as usize];
+        if slot.capacity() == 0 {
+            Self::make_room(slot, &mut self.spare);
+        }
+        slot
+    }
+
     /// Takes the events due at `time`; give the vector back with [`Wheel::recycle`].
     #[inline(always)]
     pub fn take(&mut self, time: u32) -> Vec<T> {
@@ -136,6 +145,16 @@ pub struct Outbox {
 pub struct Channels {
     /// One for each local port.
     pub ends: Table<ChannelEnd>,
+    /// What is on them.
+    pub wires: Wires,
+    /// Flits in flight through each output, and those whose credits are, while it sends one in each cycle and nothing
+    /// holds them up.
+    pub in_flight: Table<u32>,
+}
+
+/// What is on the channels that leave the routers of one domain.
+#[derive(Debug)]
+pub struct Wires {
     /// How far apart each sends, by local port; empty where all send one flit per cycle.
     pub paces: Table<Pace>,
     /// Flits that arrive in this domain: those at routers, and those at terminals. Apart, as a branch between them would
@@ -149,9 +168,6 @@ pub struct Channels {
     pub domain: u16,
     /// Cycles between the arrival of a credit at a router and its use.
     pub credit_delay: u32,
-    /// Flits in flight through each output, and those whose credits are, while it sends one in each cycle and nothing
-    /// holds them up.
-    pub in_flight: Table<u32>,
 }
 
 impl Channels {
@@ -174,12 +190,14 @@ impl Channels {
         let tables = unsafe { TableMaker::promise() };
         Self {
             ends: tables.of((0..ports).map(end)),
-            paces: tables.of([]),
-            flits: [8, 8].map(Wheel::new),
-            credits: Wheel::new(8),
-            outboxes: Vec::new(),
-            domain: 0,
-            credit_delay: 0,
+            wires: Wires {
+                paces: tables.of([]),
+                flits: [8, 8].map(Wheel::new),
+                credits: Wheel::new(8),
+                outboxes: Vec::new(),
+                domain: 0,
+                credit_delay: 0,
+            },
             in_flight: tables.of((0..ports).map(|_| 4)),
         }
     }
@@ -188,15 +206,36 @@ impl Channels {
     pub fn waiting(&self, port: PortId, now: u32) -> u32 {
         let channel = &self.ends[port.index()];
         let cycles = channel.free.saturating_sub(now);
-        if channel.slow { self.paces[port.index()].flits(cycles).min(channel.sent) } else { cycles }
+        if channel.slow { self.wires.paces[port.index()].flits(cycles).min(channel.sent) } else { cycles }
     }
 
     /// Sends the flit at `place` through VC `vc` of output `port`, in the first free cycle from `earliest` on.
     #[inline(always)]
     pub fn send_flit(&mut self, port: PortId, vc: u32, earliest: u32, place: u32, pool: &mut Pool<Flit>) {
-        let channel = &mut self.ends[port.index()];
+        self.wires.send_flit(&mut self.ends[port.index()], port, vc, earliest, place, pool);
+    }
+
+    /// Returns a credit for VC `vc` of input `port` to its sender.
+    #[inline(always)]
+    pub fn send_credit(&mut self, port: PortId, vc: u32, now: u32) {
+        self.wires.send_credit(&mut self.ends[port.index()], port, vc, now);
+    }
+}
+
+impl Wires {
+    /// [`Channels::send_flit`] through the `channel` of a port.
+    #[inline(always)]
+    pub fn send_flit(
+        &mut self,
+        channel: &mut ChannelEnd,
+        port: PortId,
+        vc: u32,
+        earliest: u32,
+        place: u32,
+        pool: &mut Pool<Flit>,
+    ) {
         if !channel.direct {
-            return self.send_flit_afar(port, vc, earliest, place, pool);
+            return self.send_flit_afar(channel, port, vc, earliest, place, pool);
         }
         let departure = earliest.max(channel.free);
         channel.free = departure + 1;
@@ -213,8 +252,15 @@ impl Channels {
 
     /// The same over a slow link, or into another domain.
     #[inline(never)]
-    fn send_flit_afar(&mut self, port: PortId, vc: u32, earliest: u32, place: u32, pool: &mut Pool<Flit>) {
-        let channel = &mut self.ends[port.index()];
+    fn send_flit_afar(
+        &mut self,
+        channel: &mut ChannelEnd,
+        port: PortId,
+        vc: u32,
+        earliest: u32,
+        place: u32,
+        pool: &mut Pool<Flit>,
+    ) {
         let departure = earliest.max(channel.free);
         channel.free = match channel.slow {
             true => self.paces[port.index()].next(0, departure, earliest <= channel.free),
@@ -229,12 +275,11 @@ impl Channels {
         }
     }
 
-    /// Returns a credit for VC `vc` of input `port` to its sender.
+    /// [`Channels::send_credit`] through the `channel` of a port.
     #[inline(always)]
-    pub fn send_credit(&mut self, port: PortId, vc: u32, now: u32) {
-        let channel = &mut self.ends[port.index()];
+    pub fn send_credit(&mut self, channel: &mut ChannelEnd, port: PortId, vc: u32, now: u32) {
         if !channel.direct {
-            return self.send_credit_afar(port, vc, now);
+            return self.send_credit_afar(channel, port, vc, now);
         }
         let departure = now.max(channel.credit_free);
         channel.credit_free = departure + 1;
@@ -243,8 +288,7 @@ impl Channels {
 
     /// The same over a slow link, or into another domain.
     #[inline(never)]
-    fn send_credit_afar(&mut self, port: PortId, vc: u32, now: u32) {
-        let channel = &mut self.ends[port.index()];
+    fn send_credit_afar(&mut self, channel: &mut ChannelEnd, port: PortId, vc: u32, now: u32) {
         let departure = now.max(channel.credit_free);
         channel.credit_free = match channel.slow {
             true => self.paces[port.index()].next(1, departure, now <= channel.credit_free),

@@ -3,14 +3,14 @@
 use std::sync::atomic::AtomicU32;
 
 use super::Setup;
-use super::channels::{ChannelEnd, Channels, FlitEvent, Outbox, TERMINAL, Wheel};
+use super::channels::{ChannelEnd, Channels, FlitEvent, Outbox, TERMINAL, Wheel, Wires};
 use super::flit::{ARRIVED, Decision, ENTERS, FRESH, Flit, UNDECIDED};
 use super::pace::Pace;
 use super::router::{FreshHead, RouterModel};
 use super::snapshot::Snapshot;
 use super::stats::Stats;
 use super::table::{Table, TableMaker};
-use super::terminals::{Departure, Offer, Terminals};
+use super::terminals::{Offer, Terminals};
 use crate::network::{Network, Peer, PortId, RouterId, TerminalId};
 use crate::rng::Rng;
 use crate::routing::{Again, OutputRow, PacketState, Routing, View};
@@ -31,7 +31,8 @@ pub trait Arrivals<M>: Sync {
 
 impl<M: RouterModel, R: Routing> Arrivals<M> for R {
     fn take_in(&self, domain: &mut Domain<M>, events: &[FlitEvent], now: u32, shared: &RunContext<'_, M>) {
-        let (rings, again) = (self.keeps_bubbles(), self.decides_again());
+        let again = self.decides_again();
+        let rules = Rules { seed: shared.seed, all_vcs: shared.all_vcs, rings: self.keeps_bubbles() };
         let ahead = domain.ahead();
         for (place, event) in events.iter().enumerate() {
             if let Some(next) = events.get(place + ahead) {
@@ -41,11 +42,11 @@ impl<M: RouterModel, R: Routing> Arrivals<M> for R {
             if let Some(next) = events.get(place + ahead / 2) {
                 domain.expect_route(self, next.to, domain.model.pool().get(next.place));
             }
-            domain.arrive(self, event, now, shared, rings);
+            domain.arrive(self, event, now, &shared.snapshot, rules);
         }
         if again != Again::Never {
             domain.model.settle_queues();
-            domain.decide_again(self, now, shared, rings);
+            domain.decide_again(self, now, &shared.snapshot, rules);
         }
     }
 
@@ -70,6 +71,17 @@ pub struct RunContext<'a, M> {
     pub all_vcs: u8,
     /// What routings may know about the whole network.
     pub snapshot: Snapshot,
+}
+
+/// What decisions read of a run. Held apart from what they change, it need not be read again for each of them; and a head
+/// that draws nothing does not begin a random stream.
+#[derive(Debug, Clone, Copy)]
+struct Rules {
+    seed: u64,
+    /// See [`RunContext::all_vcs`].
+    all_vcs: u8,
+    /// Rings keep bubbles: [`Routing::keeps_bubbles`].
+    rings: bool,
 }
 
 /// The routers `first..first + n` with all that arrives at them. Aligned so that threads share no cache line.
@@ -300,12 +312,14 @@ impl<M: RouterModel> Domain<M> {
         let tables = unsafe { TableMaker::promise() };
         let channels = Channels {
             ends: tables.of(ends),
-            paces: tables.of(if setup.slowest > 1 { paces } else { Vec::new() }),
-            flits: [horizon, horizon].map(Wheel::new),
-            credits: Wheel::new(horizon),
-            outboxes: (1..bounds.len()).map(|_| Outbox::default()).collect(),
-            domain: index as u16,
-            credit_delay: setup.interface.credit_delay,
+            wires: Wires {
+                paces: tables.of(if setup.slowest > 1 { paces } else { Vec::new() }),
+                flits: [horizon, horizon].map(Wheel::new),
+                credits: Wheel::new(horizon),
+                outboxes: (1..bounds.len()).map(|_| Outbox::default()).collect(),
+                domain: index as u16,
+                credit_delay: setup.interface.credit_delay,
+            },
             in_flight: tables.of(in_flight),
         };
         Self {
@@ -323,11 +337,11 @@ impl<M: RouterModel> Domain<M> {
 
     /// Simulates cycle `now`.
     pub fn cycle(&mut self, now: u32, shared: &RunContext<'_, M>) {
-        let [arrivals, ejections] = self.channels.flits.each_mut().map(|flits| flits.take(now));
+        let [arrivals, ejections] = self.channels.wires.flits.each_mut().map(|flits| flits.take(now));
         shared.routing.take_in(self, &arrivals, now, shared);
         self.eject(&ejections, now);
         self.stats.settle(now);
-        for (flits, events) in self.channels.flits.iter_mut().zip([arrivals, ejections]) {
+        for (flits, events) in self.channels.wires.flits.iter_mut().zip([arrivals, ejections]) {
             flits.recycle(events);
         }
         self.take_credits(now);
@@ -374,8 +388,8 @@ impl<M: RouterModel> Domain<M> {
     fn reach(&mut self, event: &FlitEvent, now: u32) {
         let vc = event.to & !TERMINAL;
         let channel = &self.channels.ends[(vc >> self.log) as usize];
-        let time = now + channel.latency + self.channels.credit_delay;
-        self.channels.credits.push(time, vc);
+        let time = now + channel.latency + self.channels.wires.credit_delay;
+        self.channels.wires.credits.push(time, vc);
         let pool = self.model.pool_mut();
         let flit = pool.release(event.place);
         let creation = self.terminals.creation(flit);
@@ -391,14 +405,7 @@ impl<M: RouterModel> Domain<M> {
 
     /// A flit has reached a router: a head is routed, from the state at the end of the previous internal step.
     #[inline(always)]
-    fn arrive<R: Routing>(
-        &mut self,
-        routing: &R,
-        event: &FlitEvent,
-        now: u32,
-        shared: &RunContext<'_, M>,
-        rings: bool,
-    ) {
+    fn arrive<R: Routing>(&mut self, routing: &R, event: &FlitEvent, now: u32, snapshot: &Snapshot, rules: Rules) {
         let flit = self.model.pool().get(event.place);
         let router = self.model.router_of(event.to);
         if !flit.is_head() {
@@ -409,13 +416,13 @@ impl<M: RouterModel> Domain<M> {
         if self.model.defers(flit) && flit.dst != self.first_router + router {
             if self.model.flits(event.to) == 0 {
                 let stream = self.front_stream(event.to, now);
-                let decided = self.route(routing, event.to, router, flit, NOWHERE, stream, shared, rings);
+                let decided = self.route(routing, event.to, router, flit, NOWHERE, stream, snapshot, rules);
                 return self.model.accept_front(event.to, router, event.place, decided, now);
             }
             return self.model.accept_undecided(event.to, router, event.place, now);
         }
         let stream = u64::from(self.first_port + (event.to >> self.log)) << 32 | u64::from(now);
-        let decided = self.route(routing, event.to, router, flit, NOWHERE, stream, shared, rings);
+        let decided = self.route(routing, event.to, router, flit, NOWHERE, stream, snapshot, rules);
         self.model.accept(event.to, router, event.place, Some(decided), now);
     }
 
@@ -445,8 +452,8 @@ impl<M: RouterModel> Domain<M> {
         flit: &Flit,
         decided: (u32, u8),
         stream: u64,
-        shared: &RunContext<'_, M>,
-        rings: bool,
+        snapshot: &Snapshot,
+        Rules { seed, all_vcs, rings }: Rules,
     ) -> (Decision, PacketState) {
         let (mut kind, mut before) = (flit.kind, flit.state);
         if rings {
@@ -454,13 +461,13 @@ impl<M: RouterModel> Domain<M> {
         }
         let at = RouterId(self.first_router + local);
         if at.0 == flit.dst {
-            let class = routing.eject_class(before).unwrap_or(shared.all_vcs);
+            let class = routing.eject_class(before).unwrap_or(all_vcs);
             return (Decision { out: flit.eject, class, kind: kind | ARRIVED, state: before }, before);
         }
-        let mut rng = Rng::stream(shared.seed, stream);
+        let mut rng = Rng::stream(seed, stream);
         let dst = RouterId(flit.dst);
         let first_port = self.first_ports[local as usize];
-        let (model, snapshot, arrived_by) = (&self.model, &shared.snapshot, (vc >> self.log) - first_port);
+        let (model, arrived_by) = (&self.model, (vc >> self.log) - first_port);
         let view = RouterView {
             model,
             channels: &self.channels,
@@ -492,7 +499,7 @@ impl<M: RouterModel> Domain<M> {
 
     /// Heads that have come to the front of their VC, or wait where no VC is free and one was freed at their router, decide
     /// (again).
-    fn decide_again<R: Routing>(&mut self, routing: &R, now: u32, shared: &RunContext<'_, M>, rings: bool) {
+    fn decide_again<R: Routing>(&mut self, routing: &R, now: u32, snapshot: &Snapshot, rules: Rules) {
         let mut undecided = std::mem::take(&mut self.undecided);
         let UndecidedHeads { fresh, waiting, decisions } = &mut undecided;
         self.model.undecided(fresh, waiting);
@@ -506,7 +513,7 @@ impl<M: RouterModel> Domain<M> {
             }
             let head = self.model.pool().get(place);
             let (decision, _) =
-                self.route(routing, vc, router, head, NOWHERE, self.front_stream(vc, now), shared, rings);
+                self.route(routing, vc, router, head, NOWHERE, self.front_stream(vc, now), snapshot, rules);
             decisions.push(decision);
         }
         let revocable = matches!(routing.decides_again(), Again::Revocable(_));
@@ -520,7 +527,7 @@ impl<M: RouterModel> Domain<M> {
             }
             let decided = if head.out == UNDECIDED { NOWHERE } else { (head.out.into(), head.class) };
             let (decision, _) =
-                self.route(routing, vc, router, &head, decided, self.front_stream(vc, now), shared, rings);
+                self.route(routing, vc, router, &head, decided, self.front_stream(vc, now), snapshot, rules);
             decisions.push(decision);
         }
         for (number, (&head, &decision)) in fresh.iter().zip(&*decisions).enumerate() {
@@ -539,7 +546,7 @@ impl<M: RouterModel> Domain<M> {
 
     #[inline(never)]
     fn take_credits(&mut self, now: u32) {
-        let (credits, ahead) = (self.channels.credits.take(now), self.ahead());
+        let (credits, ahead) = (self.channels.wires.credits.take(now), self.ahead());
         for (place, &credit) in credits.iter().enumerate() {
             if let Some(next) = credits.get(place + ahead) {
                 // For a terminal it asks for memory that is not needed: less work than finding out.
@@ -551,48 +558,72 @@ impl<M: RouterModel> Domain<M> {
                 self.model.credit(credit);
             }
         }
-        self.channels.credits.recycle(credits);
+        self.channels.wires.credits.recycle(credits);
     }
 
     /// Lets the terminals send that have something to send.
     fn inject(&mut self, now: u32, traffic: &Traffic, targets: &[(u32, u16)]) {
         self.terminals.tick(now);
-        if self.terminals.sends_single_flits() {
-            self.inject_from::<true>(now, traffic, targets);
-        } else {
-            self.inject_from::<false>(now, traffic, targets);
-        }
-    }
-
-    #[inline(never)]
-    fn inject_from<const SINGLE: bool>(&mut self, now: u32, traffic: &Traffic, targets: &[(u32, u16)]) {
-        let (awake, ahead) = (self.terminals.awake(now), self.ahead());
-        for (i, &place) in awake.iter().enumerate() {
-            if let Some(next) = awake.get(i + ahead) {
-                self.terminals.expect(*next);
-            }
-            if let Departure::Flit(to, flit) = self.terminals.send::<SINGLE>(place, now, traffic, targets) {
-                self.stats.injected_flits += 1;
-                if SINGLE {
-                    self.stats.injected(flit.created);
-                } else if flit.is_head() {
-                    self.stats.injected(self.terminals.created(&flit, now));
-                }
-                let place = self.model.pool_mut().insert(flit);
-                self.channels.arrive(now + self.terminals.latency(), FlitEvent { to, place });
-            }
+        let awake = self.terminals.awake(now);
+        if !self.inject_single_flits(&awake, now, traffic, targets) {
+            self.inject_any(&awake, now, traffic, targets);
         }
         self.terminals.recycle(awake);
+    }
+
+    /// Lets these terminals send, if all packets are single flits; returns whether they are.
+    #[inline(never)]
+    fn inject_single_flits(&mut self, awake: &[u32], now: u32, traffic: &Traffic, targets: &[(u32, u16)]) -> bool {
+        let (arrival, ahead) = (now + self.terminals.latency(), self.ahead());
+        let Some(mut sources) = self.terminals.single_flits() else { return false };
+        let (pool, arrivals) = (self.model.pool_mut(), self.channels.wires.flits[0].at(arrival));
+        let before = arrivals.len();
+        let mut created_now = 0;
+        for (i, &place) in awake.iter().enumerate() {
+            if let Some(&next) = awake.get(i + ahead) {
+                sources.expect(next);
+            }
+            let Some((to, flit)) = sources.send(place, now, traffic, targets) else { continue };
+            match flit.created == now {
+                true => created_now += 1,
+                false => self.stats.injected(flit.created, 1),
+            }
+            let place = pool.insert(flit);
+            arrivals.push(FlitEvent { to, place });
+        }
+        self.stats.injected_flits += (arrivals.len() - before) as u64;
+        if created_now > 0 {
+            self.stats.injected(now, created_now);
+        }
+        true
+    }
+
+    /// Lets these terminals send.
+    #[inline(never)]
+    fn inject_any(&mut self, awake: &[u32], now: u32, traffic: &Traffic, targets: &[(u32, u16)]) {
+        let ahead = self.ahead();
+        for (i, &place) in awake.iter().enumerate() {
+            if let Some(&next) = awake.get(i + ahead) {
+                self.terminals.expect(next);
+            }
+            let Some((to, flit)) = self.terminals.send(place, now, traffic, targets) else { continue };
+            self.stats.injected_flits += 1;
+            if flit.is_head() {
+                self.stats.injected(self.terminals.created(&flit, now), 1);
+            }
+            let place = self.model.pool_mut().insert(flit);
+            self.channels.wires.arrive(now + self.terminals.latency(), FlitEvent { to, place });
+        }
     }
 
     /// Takes in what another domain has sent.
     pub fn receive(&mut self, outbox: &mut Outbox) {
         for (time, to, flit) in outbox.flits.drain(..) {
             let place = self.model.pool_mut().insert(flit);
-            self.channels.arrive(time, FlitEvent { to, place });
+            self.channels.wires.arrive(time, FlitEvent { to, place });
         }
         for (time, vc) in outbox.credits.drain(..) {
-            self.channels.credits.push(time, vc);
+            self.channels.wires.credits.push(time, vc);
         }
         if let Some(driver) = self.terminals.driver_mut() {
             outbox.acknowledgements.drain(..).for_each(|acknowledgement| driver.expect(acknowledgement));
@@ -605,7 +636,7 @@ impl<M: RouterModel> Domain<M> {
         for acknowledgement in driver.take_abroad() {
             let (router, _) = shared.targets[acknowledgement.to.index()];
             let domain = shared.bounds.partition_point(|&first| first <= router) - 1;
-            self.channels.outboxes[domain].acknowledgements.push(acknowledgement);
+            self.channels.wires.outboxes[domain].acknowledgements.push(acknowledgement);
         }
     }
 }

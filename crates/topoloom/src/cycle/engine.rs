@@ -331,15 +331,15 @@ impl<M: RouterModel> Meeting<'_, '_, M> {
 
     fn send(&self, domain: &mut Domain<M>) {
         domain.post(self.shared);
-        let (domains, own) = (domain.channels.outboxes.len(), usize::from(domain.channels.domain));
+        let (domains, own) = (domain.channels.wires.outboxes.len(), usize::from(domain.channels.wires.domain));
         for to in (0..domains).filter(|to| *to != own) {
             let mut slot = self.mail[own * domains + to].lock().expect("no thread panics with the lock");
-            std::mem::swap(&mut *slot, &mut domain.channels.outboxes[to]);
+            std::mem::swap(&mut *slot, &mut domain.channels.wires.outboxes[to]);
         }
     }
 
     fn fetch(&self, domain: &mut Domain<M>) {
-        let (domains, own) = (domain.channels.outboxes.len(), usize::from(domain.channels.domain));
+        let (domains, own) = (domain.channels.wires.outboxes.len(), usize::from(domain.channels.wires.domain));
         for other in (0..domains).filter(|other| *other != own) {
             let mut slot = self.mail[other * domains + own].lock().expect("no thread panics with the lock");
             domain.receive(&mut slot);

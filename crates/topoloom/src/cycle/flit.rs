@@ -44,6 +44,12 @@ pub const ARRIVED: u8 = 16;
 /// The output of a head that decides when it comes to the front of its VC.
 pub const UNDECIDED: u16 = u16::MAX;
 
+impl Default for Flit {
+    fn default() -> Self {
+        Self::NONE
+    }
+}
+
 impl Flit {
     /// What is in a buffer before anything has arrived.
     pub const NONE: Self = Self {
@@ -139,7 +145,7 @@ pub struct Pool<T> {
     free: Vec<u32>,
 }
 
-impl<T: Copy> Pool<T> {
+impl<T: Copy + Default> Pool<T> {
     /// An empty pool, under the promise of `_tables`.
     pub fn new(_tables: &TableMaker) -> Self {
         Self { nodes: Vec::new(), free: Vec::new() }
@@ -165,7 +171,10 @@ impl<T: Copy> Pool<T> {
     /// Stores one, with nothing behind it that counts.
     #[inline(always)]
     pub fn insert(&mut self, item: T) -> u32 {
-        let Some(place) = self.free.pop() else { return self.grow(item) };
+        let place = match self.free.pop() {
+            Some(place) => place,
+            None => self.grow(),
+        };
         if let Some(&soon) = self.free.get(self.free.len().wrapping_sub(AHEAD)) {
             self.prefetch(soon);
         }
@@ -173,10 +182,10 @@ impl<T: Copy> Pool<T> {
         place
     }
 
-    /// The same where all positions are taken.
+    /// A position more, empty: an item passed on to here would be built in memory, and copied, at each call of `insert`.
     #[cold]
-    fn grow(&mut self, item: T) -> u32 {
-        self.nodes.push(Node { item, next: NIL });
+    fn grow(&mut self) -> u32 {
+        self.nodes.push(Node { item: T::default(), next: NIL });
         self.nodes.len() as u32 - 1
     }
 

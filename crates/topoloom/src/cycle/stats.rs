@@ -31,6 +31,22 @@ impl Slot {
     }
 }
 
+/// The count at `index`, of all that there are from now on.
+#[inline(always)]
+fn entry<T: Clone + Default>(counts: &mut Vec<T>, index: usize) -> &mut T {
+    if index >= counts.len() {
+        return more(counts, index);
+    }
+    &mut counts[index]
+}
+
+/// The same where there are fewer.
+#[cold]
+fn more<T: Clone + Default>(counts: &mut Vec<T>, index: usize) -> &mut T {
+    counts.resize(index + 1, T::default());
+    &mut counts[index]
+}
+
 /// Latencies counted exactly up to [`Histogram::EXACT`], then in 32 steps an octave.
 #[derive(Debug, Clone, Default)]
 pub struct Histogram {
@@ -63,11 +79,7 @@ impl Histogram {
     /// Counts one latency.
     #[inline(always)]
     pub fn insert(&mut self, latency: u32) {
-        let bin = Self::bin(latency);
-        if bin >= self.counts.len() {
-            self.counts.resize(bin + 1, 0);
-        }
-        self.counts[bin] += 1;
+        *entry(&mut self.counts, Self::bin(latency)) += 1;
     }
 
     fn add(&mut self, other: &Histogram) {
@@ -170,11 +182,7 @@ impl Default for Stats {
 impl Stats {
     #[inline(always)]
     fn slot(&mut self, time: u32) -> &mut Slot {
-        let index = (time / SLOT) as usize;
-        if index >= self.slots.len() {
-            self.slots.resize(index + 1, Slot::default());
-        }
-        &mut self.slots[index]
+        entry(&mut self.slots, (time / SLOT) as usize)
     }
 
     #[inline(always)]
@@ -183,12 +191,12 @@ impl Stats {
         time >= self.from && time < self.until
     }
 
-    /// A packet created at `created` has left its terminal.
+    /// This many packets created at `created` have left their terminals.
     #[inline(always)]
-    pub fn injected(&mut self, created: u32) {
-        self.slot(created).created += 1;
+    pub fn injected(&mut self, created: u32, packets: u64) {
+        self.slot(created).created += packets;
         if self.measured(created, created) {
-            self.created += 1;
+            self.created += packets;
         }
     }
 

@@ -123,6 +123,14 @@ impl<T> IndexMut<usize> for Table<T> {
 #[derive(Debug)]
 pub struct Part<'a, T>(&'a mut [T]);
 
+impl<T> Part<'_, T> {
+    /// As [`Table::prefetch`].
+    #[inline(always)]
+    pub fn prefetch(&self, index: usize) {
+        prefetch(self.0, index);
+    }
+}
+
 impl<T> Index<usize> for Part<'_, T> {
     type Output = T;
 

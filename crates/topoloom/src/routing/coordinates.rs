@@ -88,6 +88,17 @@ impl Coordinates {
         }
     }
 
+    /// The lowest dimension in which router `b` differs from `a`, another one, and its coordinate in it.
+    #[inline(always)]
+    pub(super) fn first_step(&self, a: RouterId, b: RouterId) -> (usize, u32) {
+        if let (Some(from), Some(to)) = (self.packed.get(a.index()), self.packed.get(b.index())) {
+            let dim = (from ^ to).trailing_zeros() / LANE;
+            return (dim as usize, (to >> (LANE * dim)) as u32 & ((1 << LANE) - 1));
+        }
+        let dim = self.first_difference(a, b);
+        (dim, self.at(b, dim))
+    }
+
     /// The dimensions in which two routers differ, as bits.
     #[inline(always)]
     pub(super) fn unaligned(&self, a: RouterId, b: RouterId) -> u32 {

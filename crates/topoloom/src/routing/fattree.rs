@@ -312,11 +312,13 @@ impl<const ADAPTIVE: bool> Routing for NearestAncestor<ADAPTIVE> {
     #[inline(always)]
     fn choose<V: View>(&self, at: RouterId, _state: PacketState, dst: RouterId, view: &V, rng: &mut Rng) -> Move {
         let node = &self.nodes[at.index()];
-        match self.down(node, dst) {
-            Some(port) if node.trunk == 1 => hop(port),
-            Some(port) => Self::one_of((port, node.trunk), view, rng),
-            None => Self::one_of(node.up, view, rng),
-        }
+        // Drawn in one place: heads on their way down then have nothing to draw, nor a random stream to begin.
+        let outputs = match self.down(node, dst) {
+            Some(port) if node.trunk == 1 => return hop(port),
+            Some(port) => (port, node.trunk),
+            None => node.up,
+        };
+        Self::one_of(outputs, view, rng)
     }
 
     fn oblivious(&self) -> bool {

@@ -200,6 +200,10 @@ impl<const ORDERS: u32> HyperXMinimal<ORDERS> {
 
     #[inline(always)]
     fn outputs(&self, at: RouterId, order: u32, target: RouterId) -> &[u16] {
+        if ORDERS == 1 {
+            let (dim, coordinate) = self.coordinates.first_step(at, target);
+            return self.toward(at, dim, coordinate);
+        }
         let dim = self.dimension(at, target, order);
         self.toward(at, dim, self.coordinate(target, dim))
     }

@@ -96,6 +96,12 @@ pub struct PacketState {
     pub bits: u32,
 }
 
+impl Default for PacketState {
+    fn default() -> Self {
+        Self::direct(0)
+    }
+}
+
 impl PacketState {
     /// A packet on its path to the destination.
     pub const fn direct(bits: u32) -> Self {

@@ -10,7 +10,7 @@ use super::switch_allocator::SwitchRequest;
 use super::vc_allocator::VcRequest;
 use super::waiting_heads::{Commitment, WaitingHead};
 use super::{ADAPTIVE, InputQueuedRouters, NO_SUCH_PORT, NONE, PortArbiters, PortQueue};
-use crate::cycle::channels::Channels;
+use crate::cycle::channels::{ChannelEnd, Channels, Wires};
 use crate::cycle::flit::{Flit, Pool, UNDECIDED};
 use crate::cycle::router::FreshHead;
 use crate::cycle::router::buffer_policy::BufferPolicy;
@@ -43,12 +43,13 @@ struct PlainRouter<'a, const LOG: u32, const KIND: u8> {
     inputs: Part<'a, InputVc>,
     outputs: Part<'a, OutputVc>,
     ports: Part<'a, PortArbiters>,
+    ends: Part<'a, ChannelEnd>,
+    wires: &'a mut Wires,
     vc_requests: Part<'a, VcRequest>,
     switch_requests: Part<'a, SwitchRequest>,
     /// The input VCs that wait at each output, a bit each, `words` to a port.
     waiting: Part<'a, u64>,
     words: usize,
-    picks: Part<'a, u16>,
     vc_turns: Turns<'a>,
     output_turns: Turns<'a>,
     by_input: &'a mut Choices,
@@ -90,9 +91,9 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     pub(super) fn step_plain(&mut self, router: usize, cycle: Cycle, channels: &mut Channels) -> bool {
         let mut substep = 0;
         while substep < cycle.substeps {
-            let mut plain = self.plain_router(router);
+            let mut plain = self.plain_router(router, channels);
             while substep < cycle.substeps && plain.freed.is_empty() {
-                plain.step(cycle.now, cycle.departure(substep), channels);
+                plain.step(cycle.now, cycle.departure(substep));
                 substep += 1;
             }
             let (asking_vc, asking_switch, grants) = (plain.asking_vc, plain.asking_switch, plain.grants);
@@ -113,12 +114,10 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     }
 
     #[inline(always)]
-    fn plain_router(&mut self, router: usize) -> PlainRouter<'_, LOG, KIND> {
+    fn plain_router<'a>(&'a mut self, router: usize, channels: &'a mut Channels) -> PlainRouter<'a, LOG, KIND> {
         let state = &self.routers[router];
         let (first_port, radix) = (state.first_port as usize, state.radix as usize);
         let (first_vc, vcs) = (first_port << LOG, radix << LOG);
-        // A request that has picked no VC finds the pick of an earlier router, which may be wider.
-        let widest = self.vc_turns.len();
         // The plain router has none of these tables.
         let part = |first: usize, len: usize| if KIND == ADAPTIVE { (first, len) } else { (0, 0) };
         let (of_words, of_vcs, of_ports) =
@@ -133,12 +132,13 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             inputs: self.inputs.part(first_vc, vcs),
             outputs: self.outputs.part(first_vc, vcs),
             ports: self.ports.part(first_port, radix),
+            ends: channels.ends.part(first_port, radix),
+            wires: &mut channels.wires,
             vc_requests: self.vc_requests.part(first_vc, vcs),
             switch_requests: self.switch_requests.part(first_vc, vcs),
             waiting: self.waiting.part(first_port * self.words, radix * self.words),
             words: self.words,
-            picks: self.picks.part(0, vcs),
-            vc_turns: Turns::of(&mut self.vc_turns, widest),
+            vc_turns: Turns::of(&mut self.vc_turns, vcs),
             output_turns: Turns::of(&mut self.output_turns, radix),
             by_input: &mut self.by_input,
             pool: &mut self.pool,
@@ -190,7 +190,7 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
 
     /// One internal step: both allocations see the state at its start.
     #[inline(always)]
-    fn step(&mut self, now: u32, departure: u32, channels: &mut Channels) {
+    fn step(&mut self, now: u32, departure: u32) {
         let asking = self.asking_switch;
         match self.asking_vc {
             0 => {}
@@ -199,8 +199,8 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
         }
         match asking {
             0 => {}
-            1 => self.allocate_single_switch(now, departure, channels),
-            _ => self.allocate_switch(asking, now, departure, channels),
+            1 => self.allocate_single_switch(now, departure),
+            _ => self.allocate_switch(asking, now, departure),
         }
     }
 
@@ -281,7 +281,8 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
         for place in 0..self.asking_vc {
             let input = self.vc_requests[place].input;
             let Some(output) = self.pick(place) else { continue };
-            self.picks[place] = output;
+            // Its pointer is that of its input VC: for now the pick takes its place.
+            self.vc_requests[place].pointer = output;
             if KIND == ADAPTIVE && self.deep && self.vc_requests[place].commitment == Commitment::Noted {
                 // What it has decided is written to its flit if it wins.
                 self.pool.prefetch(self.inputs[input as usize].front);
@@ -291,10 +292,11 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
         }
         let mut left = self.asking_vc;
         for place in (0..left).rev() {
-            let (request, output) = (self.vc_requests[place], self.picks[place]);
-            if self.vc_turns.wins(output, place) {
-                self.grant_vc(request, output);
+            let request = self.vc_requests[place];
+            if self.vc_turns.wins(request.pointer, place) {
+                self.grant_vc(request, request.pointer);
             } else if request.input != NONE {
+                self.vc_requests[place].pointer = self.inputs[request.input as usize].pointer;
                 continue;
             }
             left -= 1;
@@ -337,9 +339,9 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
 
     /// Switch allocation of the only request that was there when the step began.
     #[inline(always)]
-    fn allocate_single_switch(&mut self, now: u32, departure: u32, channels: &mut Channels) {
+    fn allocate_single_switch(&mut self, now: u32, departure: u32) {
         let request = self.switch_requests[0];
-        if !self.eligible(0) || self.grant_switch(request, now, departure, channels) {
+        if !self.eligible(0) || self.grant_switch(request, now, departure) {
             self.asking_switch -= 1;
             self.switch_requests[0] = self.switch_requests[self.asking_switch];
         }
@@ -347,12 +349,12 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
 
     /// Switch allocation over the first `asking` requests.
     #[inline(always)]
-    fn allocate_switch(&mut self, asking: usize, now: u32, departure: u32, channels: &mut Channels) {
+    fn allocate_switch(&mut self, asking: usize, now: u32, departure: u32) {
         self.choose(asking);
         for place in (0..asking).rev() {
             let request = self.switch_requests[place];
             let done = if self.output_turns.wins(Self::port(request.output), place) {
-                self.grant_switch(request, now, departure, channels)
+                self.grant_switch(request, now, departure)
             } else {
                 request.input == NONE
             };
@@ -420,7 +422,7 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
 
     /// A request has won the switch: its flit leaves. Returns true if the request is done.
     #[inline(always)]
-    fn grant_switch(&mut self, request: SwitchRequest, now: u32, departure: u32, channels: &mut Channels) -> bool {
+    fn grant_switch(&mut self, request: SwitchRequest, now: u32, departure: u32) -> bool {
         let SwitchRequest { input, output } = request;
         let (in_port, out_port) = (Self::port(input), Self::port(output));
         let (in_id, out_id) = (self.port_id(in_port), self.port_id(out_port));
@@ -434,8 +436,9 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
         let vc = &mut self.inputs[input as usize];
         let (place, tail) = vc.pop(self.pool);
         let more = vc.flits > 0;
-        channels.send_flit(out_id, Self::place(output), departure, place, self.pool);
-        channels.send_credit(in_id, Self::place(input), now);
+        let end = &mut self.ends[out_port as usize];
+        self.wires.send_flit(end, out_id, Self::place(output), departure, place, self.pool);
+        self.wires.send_credit(&mut self.ends[in_port as usize], in_id, Self::place(input), now);
         self.grants += 1;
         let arbiters = &mut self.ports[out_port as usize];
         arbiters.output = in_port + 1;

@@ -5,7 +5,7 @@ use crate::cycle::flit::{Flit, NIL, TAIL};
 use crate::routing::PacketState;
 
 /// A packet in a buffer, or in transit.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct PacketEntry {
     /// Its head, with the output decided.
     pub(super) head: Flit,
