@@ -34,13 +34,15 @@ impl<M: RouterModel, R: Routing> Arrivals<M> for R {
         let again = self.decides_again();
         let rules = Rules { seed: shared.seed, all_vcs: shared.all_vcs, rings: self.keeps_bubbles() };
         let ahead = domain.ahead();
+        let first = domain.first_of(events);
+        first.iter().for_each(|event| domain.expect_arrival(event));
+        first.iter().take(ahead / 2).for_each(|event| domain.expect_route(self, event));
         for (place, event) in events.iter().enumerate() {
             if let Some(next) = events.get(place + ahead) {
-                domain.model.pool().prefetch(next.place);
-                domain.model.expect_flit(next.to, next.place);
+                domain.expect_arrival(next);
             }
             if let Some(next) = events.get(place + ahead / 2) {
-                domain.expect_route(self, next.to, domain.model.pool().get(next.place));
+                domain.expect_route(self, next);
             }
             domain.arrive(self, event, now, &shared.snapshot, rules);
         }
@@ -339,6 +341,7 @@ impl<M: RouterModel> Domain<M> {
     pub fn cycle(&mut self, now: u32, shared: &RunContext<'_, M>) {
         let [arrivals, ejections] = self.channels.wires.flits.each_mut().map(|flits| flits.take(now));
         shared.routing.take_in(self, &arrivals, now, shared);
+        self.model.expect_requests(&arrivals, &self.channels);
         self.eject(&ejections, now);
         self.stats.settle(now);
         for (flits, events) in self.channels.wires.flits.iter_mut().zip([arrivals, ejections]) {
@@ -370,17 +373,37 @@ impl<M: RouterModel> Domain<M> {
         if self.model.is_far() { AHEAD } else { usize::MAX / 2 }
     }
 
+    /// The first events, whose memory is asked for before any of them.
+    #[inline(always)]
+    fn first_of<'a, T>(&self, events: &'a [T]) -> &'a [T] {
+        &events[..if self.model.is_far() { events.len().min(AHEAD) } else { 0 }]
+    }
+
     /// Flits have reached their terminals.
     #[inline(never)]
     fn eject(&mut self, events: &[FlitEvent], now: u32) {
         let ahead = self.ahead();
+        self.first_of(events).iter().for_each(|event| self.expect_ejection(event));
         for (place, event) in events.iter().enumerate() {
             if let Some(next) = events.get(place + ahead) {
-                self.model.pool().prefetch(next.place);
-                self.channels.ends.prefetch(((next.to & !TERMINAL) >> self.log) as usize);
+                self.expect_ejection(next);
             }
             self.reach(event, now);
         }
+    }
+
+    /// A flit will reach its terminal soon.
+    #[inline(always)]
+    fn expect_ejection(&self, event: &FlitEvent) {
+        self.model.pool().prefetch(event.place);
+        self.channels.ends.prefetch(((event.to & !TERMINAL) >> self.log) as usize);
+    }
+
+    /// A flit will reach a router soon.
+    #[inline(always)]
+    fn expect_arrival(&self, event: &FlitEvent) {
+        self.model.pool().prefetch(event.place);
+        self.model.expect_flit(event.to, event.place);
     }
 
     /// A flit has reached its terminal: it is counted, and its credit goes back.
@@ -426,11 +449,12 @@ impl<M: RouterModel> Domain<M> {
         self.model.accept(event.to, router, event.place, Some(decided), now);
     }
 
-    /// Asks for what the routing will look at when `flit`, if it is a head, decides at input VC `vc`.
+    /// Asks for what the routing will look at when the flit that has arrived, if it is a head, decides.
     #[inline(always)]
-    fn expect_route<R: Routing>(&self, routing: &R, vc: u32, flit: &Flit) {
+    fn expect_route<R: Routing>(&self, routing: &R, event: &FlitEvent) {
+        let flit = self.model.pool().get(event.place);
         if flit.is_head() {
-            self.expect_decision(routing, self.model.router_of(vc), flit);
+            self.expect_decision(routing, self.model.router_of(event.to), flit);
         }
     }
 
@@ -547,9 +571,10 @@ impl<M: RouterModel> Domain<M> {
     #[inline(never)]
     fn take_credits(&mut self, now: u32) {
         let (credits, ahead) = (self.channels.wires.credits.take(now), self.ahead());
+        // For a terminal it asks for memory that is not needed: less work than finding out.
+        self.first_of(&credits).iter().for_each(|&credit| self.model.expect_credit(credit & !TERMINAL));
         for (place, &credit) in credits.iter().enumerate() {
-            if let Some(next) = credits.get(place + ahead) {
-                // For a terminal it asks for memory that is not needed: less work than finding out.
+            if let Some(&next) = credits.get(place + ahead) {
                 self.model.expect_credit(next & !TERMINAL);
             }
             if credit & TERMINAL != 0 {
@@ -574,11 +599,12 @@ impl<M: RouterModel> Domain<M> {
     /// Lets these terminals send, if all packets are single flits; returns whether they are.
     #[inline(never)]
     fn inject_single_flits(&mut self, awake: &[u32], now: u32, traffic: &Traffic, targets: &[(u32, u16)]) -> bool {
-        let (arrival, ahead) = (now + self.terminals.latency(), self.ahead());
+        let (arrival, ahead, first) = (now + self.terminals.latency(), self.ahead(), self.first_of(awake));
         let Some(mut sources) = self.terminals.single_flits() else { return false };
         let (pool, arrivals) = (self.model.pool_mut(), self.channels.wires.flits[0].at(arrival));
         let before = arrivals.len();
         let mut created_now = 0;
+        first.iter().for_each(|&place| sources.expect(place));
         for (i, &place) in awake.iter().enumerate() {
             if let Some(&next) = awake.get(i + ahead) {
                 sources.expect(next);

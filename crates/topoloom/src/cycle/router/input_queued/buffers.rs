@@ -86,7 +86,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         }
         self.inputs[(first_port << LOG) + input].class = class;
         self.ports[port].waiting += 1;
-        self.waiting[port * self.words + input / 64] |= 1 << (input % 64);
+        self.waiting.insert(port, input);
     }
 
     /// The flit at the front of input VC `index` (domain numbering).
@@ -173,7 +173,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         let vc_base = (self.routers[router].first_port as usize) << LOG;
         let pointer = if only_first { self.outputs[(port << LOG) + free.trailing_zeros() as usize].pointer } else { 0 };
         for (word, part) in self.words_from(pointer) {
-            let mut bits = self.waiting[port * self.words + word] & part;
+            let mut bits = self.waiting.word(port, word) & part;
             while bits != 0 {
                 let input = word * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
@@ -199,7 +199,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         let first_port = self.routers[router].first_port as usize;
         let (vc_base, port) = (first_port << LOG, first_port + usize::from(Self::port(output)));
         for (word, part) in self.words_from(self.outputs[vc_base + usize::from(output)].pointer) {
-            let mut bits = self.waiting[port * self.words + word] & part;
+            let mut bits = self.waiting.word(port, word) & part;
             while bits != 0 {
                 let input = word * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
@@ -215,7 +215,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     /// start to it.
     #[inline(always)]
     fn words_from(&self, pointer: u16) -> impl Iterator<Item = (usize, u64)> + use<LOG, KIND> {
-        let (words, first, from) = (self.words, usize::from(pointer / 64), u64::MAX << (pointer % 64));
+        let (words, first, from) = (self.waiting.words, usize::from(pointer / 64), u64::MAX << (pointer % 64));
         (0..=words).map(move |turn| {
             let word = if first + turn < words { first + turn } else { first + turn - words };
             let part = match turn {
@@ -231,7 +231,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     #[inline(always)]
     fn list_waiting(&mut self, router: usize, port: usize, input: usize, class: u8) {
         let first_port = self.routers[router].first_port as usize;
-        self.waiting[port * self.words + input / 64] ^= 1 << (input % 64);
+        self.waiting.remove(port, input);
         self.ports[port].waiting -= 1;
         let (index, out) = ((first_port << LOG) + input, (port - first_port) as u16);
         self.list_vc_request(router as u32, index, out, class, Commitment::Final);

@@ -7,6 +7,7 @@
 
 mod buffers;
 mod hot;
+mod input_sets;
 mod matching;
 mod options;
 mod plain;
@@ -17,7 +18,7 @@ mod waiting_heads;
 
 use std::collections::VecDeque;
 
-use crate::cycle::channels::{ChannelEnd, Channels, Wheel};
+use crate::cycle::channels::{ChannelEnd, Channels, FlitEvent, Wheel};
 use crate::cycle::flit::{ARRIVED, Decision, Flit, Pool, UNDECIDED};
 use crate::cycle::router::buffer_policy::{BufferPolicy, Buffers};
 use crate::cycle::router::{Case, FreshHead, PortQueue, Router, RouterModel, Simulation, Wait};
@@ -27,6 +28,7 @@ use crate::error::{Error, Result};
 use crate::memory::prefetch;
 use crate::routing::{Again, PacketState};
 use buffers::{InputVc, OutputVc};
+use input_sets::InputSets;
 use matching::{Choices, Diagonals, Pairing, Turns};
 use options::{Allocator, Priority};
 pub use options::{INFO, Options, VCT};
@@ -42,7 +44,7 @@ const NO_SUCH_PORT: &str = "a routing decides for a port that its router does no
 const NEAR: usize = 128 << 10;
 /// Bytes of flits up to which asking for those that have won an input does not.
 const DEEP: usize = 256 << 10;
-/// Bytes up to which asking for that of requests does not, unless they are few: it costs a tenth more instructions.
+/// Bytes up to which asking for that of requests router by router does not.
 const FAR: usize = 2 << 20;
 /// No VC: an idle input VC's output, a free output VC's owner.
 const NONE: u16 = u16::MAX;
@@ -159,13 +161,12 @@ pub struct InputQueuedRouters<const LOG: u32, const KIND: u8> {
     /// The lists of requests: an input VC is in one of them at most, and once.
     vc_requests: Table<VcRequest>,
     switch_requests: Table<SwitchRequest>,
-    /// The input VCs that wait at each output, a bit each, `words` to a port.
-    waiting: Table<u64>,
-    /// Those whose heads may decide again at each router, a bit each, `words` to a router.
-    undecided: Table<u64>,
+    /// The input VCs that wait at each output.
+    waiting: InputSets,
+    /// Those at each router whose heads may decide again.
+    undecided: InputSets,
     /// By input VC, the heads that wait and may decide again.
     waiting_heads: Table<WaitingHead>,
-    words: usize,
     /// The router of each port.
     router_of: Table<u32>,
     /// VCs of each class; behind them all VCs. Any class is an index: a routing may decide for one that there is not.
@@ -250,6 +251,8 @@ pub struct InputQueuedRouters<const LOG: u32, const KIND: u8> {
     grants: u64,
     /// As they were when the last cycle began.
     grants_before: u64,
+    /// So few flits moved in the last cycle that nothing else is done while the memory of one comes.
+    sparse: bool,
 }
 
 impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
@@ -452,12 +455,10 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
             shared: tables.filled(0, if KIND == PLAIN { 0 } else { ports }),
             vc_requests: tables.filled(VcRequest::NONE, ports << LOG),
             switch_requests: tables.filled(SwitchRequest { input: NONE, output: NONE }, ports << LOG),
-            waiting: tables.filled(0, ports * (radix << LOG).div_ceil(64)),
-            undecided: tables
-                .filled(0, if decides { (first_ports.len() - 1) * (radix << LOG).div_ceil(64) } else { 0 }),
+            waiting: InputSets::new(&tables, ports, radix << LOG),
+            undecided: InputSets::new(&tables, if decides { first_ports.len() - 1 } else { 0 }, radix << LOG),
             waiting_heads: tables
                 .filled(WaitingHead::of(&Flit::NONE, Flit::NONE.state), if decides { ports << LOG } else { 0 }),
-            words: (radix << LOG).div_ceil(64),
             router_of: tables.of(first_ports
                 .windows(2)
                 .enumerate()
@@ -512,6 +513,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
             largest: setup.largest,
             grants: 0,
             grants_before: 0,
+            sparse: false,
         }
     }
 
@@ -594,6 +596,25 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
         self.queued.prefetch(port);
     }
 
+    // Not inlined: most cycles have nothing to do here.
+    #[inline(never)]
+    fn expect_requests(&self, arrived: &[FlitEvent], channels: &Channels) {
+        if !self.sparse {
+            return;
+        }
+        for event in arrived {
+            let (input, out) = (event.to as usize >> LOG, self.pool.get(event.place).out);
+            if out == UNDECIDED {
+                continue;
+            }
+            let output = self.routers[self.router_of[input] as usize].first_port as usize + usize::from(out);
+            self.outputs.prefetch(output << LOG);
+            self.ports.prefetch(output);
+            channels.ends.prefetch(output);
+            channels.ends.prefetch(input);
+        }
+    }
+
     #[inline(always)]
     fn is_far(&self) -> bool {
         self.bytes > NEAR
@@ -639,16 +660,14 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
         let first = first_step(self.speedup, now);
         let substeps = first_step(self.speedup, now + 1) - first;
         self.deep = self.pool.bytes() > DEEP;
-        // Where few flits move, nothing else is done while the memory of one comes.
         let moved = self.grants - std::mem::replace(&mut self.grants_before, self.grants);
-        let sparse = self.bytes > NEAR && moved < self.routers.len() as u64;
-        let ask_ahead = self.bytes > FAR || sparse;
+        self.sparse = self.bytes > NEAR && moved < self.routers.len() as u64;
         for word in 0..self.active.len() / 64 {
             let mut left = self.active_bits(word);
             while left != 0 {
                 let router = word * 64 + left.trailing_zeros() as usize;
                 left &= left - 1;
-                if ask_ahead {
+                if self.bytes > FAR {
                     self.expect(word, left, channels);
                 }
                 let asking = if KIND == GENERAL {
@@ -777,8 +796,8 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
             let state = &mut self.routers[router as usize];
             state.look = false;
             let vc_base = state.first_port << LOG;
-            for word in 0..self.words {
-                let mut bits = self.undecided[router as usize * self.words + word];
+            for word in 0..self.undecided.words {
+                let mut bits = self.undecided.word(router as usize, word);
                 while bits != 0 {
                     let vc = vc_base + word as u32 * 64 + bits.trailing_zeros();
                     if self.is_far() {

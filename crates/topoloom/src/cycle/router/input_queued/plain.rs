@@ -5,11 +5,12 @@
 //! the general step takes longer is looking up, after each store, where each table is.
 
 use super::buffers::{InputVc, OutputVc, with_room};
+use super::input_sets::InputSets;
 use super::matching::{Choices, Turns};
 use super::switch_allocator::SwitchRequest;
 use super::vc_allocator::VcRequest;
 use super::waiting_heads::{Commitment, WaitingHead};
-use super::{ADAPTIVE, InputQueuedRouters, NO_SUCH_PORT, NONE, PortArbiters, PortQueue};
+use super::{ADAPTIVE, InputQueuedRouters, NO_SUCH_PORT, NONE, PLAIN, PortArbiters, PortQueue, RouterState};
 use crate::cycle::channels::{ChannelEnd, Channels, Wires};
 use crate::cycle::flit::{Flit, Pool, UNDECIDED};
 use crate::cycle::router::FreshHead;
@@ -47,9 +48,8 @@ struct PlainRouter<'a, const LOG: u32, const KIND: u8> {
     wires: &'a mut Wires,
     vc_requests: Part<'a, VcRequest>,
     switch_requests: Part<'a, SwitchRequest>,
-    /// The input VCs that wait at each output, a bit each, `words` to a port.
-    waiting: Part<'a, u64>,
-    words: usize,
+    /// See [`InputQueuedRouters::waiting`].
+    waiting: &'a mut InputSets,
     vc_turns: Turns<'a>,
     output_turns: Turns<'a>,
     by_input: &'a mut Choices,
@@ -65,8 +65,8 @@ struct PlainRouter<'a, const LOG: u32, const KIND: u8> {
 
 /// What the step of a router needs where heads decide again; empty at the plain one.
 struct Again<'a> {
-    /// The heads that wait and may decide again, a bit each.
-    undecided: Part<'a, u64>,
+    /// See [`InputQueuedRouters::undecided`].
+    undecided: &'a mut InputSets,
     heads: Part<'a, WaitingHead>,
     before: &'a [PacketState],
     queued: Part<'a, PortQueue>,
@@ -89,6 +89,9 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     /// Runs the internal steps of a router of the plain or the adaptive kind; returns true if it has requests left.
     #[inline(always)]
     pub(super) fn step_plain(&mut self, router: usize, cycle: Cycle, channels: &mut Channels) -> bool {
+        if KIND == PLAIN && cycle.substeps == 2 && self.crosses_alone(router, cycle.now, channels) {
+            return self.routers[router].asking_vc > 0;
+        }
         let mut substep = 0;
         while substep < cycle.substeps {
             let mut plain = self.plain_router(router, channels);
@@ -113,6 +116,49 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         state.asking_vc > 0 || state.asking_switch > 0
     }
 
+    /// If a router has a single request, of a packet of one flit for a VC that is free and has a credit, runs two internal
+    /// steps: the packet is given the VC in the first, and the switch in the second. What would be written and taken back
+    /// again is left out. Returns false, with nothing done, where that is not so.
+    #[inline(always)]
+    fn crosses_alone(&mut self, router: usize, now: u32, channels: &mut Channels) -> bool {
+        let RouterState { first_port, asking_vc, asking_switch, .. } = self.routers[router];
+        if asking_vc != 1 || asking_switch != 0 {
+            return false;
+        }
+        let (first_port, first_vc) = (first_port as usize, (first_port as usize) << LOG);
+        let VcRequest { input, port, pointer, class, .. } = self.vc_requests[first_vc];
+        let (in_port, out_port) = (first_port + usize::from(Self::port(input)), first_port + usize::from(port));
+        let (in_vc, index) = (Self::vc(input), first_vc + usize::from(input));
+        let PortArbiters { free, waiting, .. } = self.ports[out_port];
+        let free = free & self.class_masks[class as usize];
+        if free == 0 || waiting > 0 || !self.inputs[index].tail {
+            return false;
+        }
+        let out_vc = Self::pick(free, port, pointer);
+        let sending = &mut self.outputs[(out_port << LOG) + out_vc as usize];
+        if sending.occupancy >= self.policy.reserve {
+            return false;
+        }
+        debug_assert!(!sending.starved, "none waits for a credit of a free VC");
+        (sending.occupancy, sending.pointer) = (sending.occupancy + 1, input + 1);
+        let vc = &mut self.inputs[index];
+        vc.pointer = (port << LOG | out_vc as u16) + 1;
+        let (place, _) = vc.pop(&self.pool);
+        let more = vc.flits > 0;
+        let arbiters = &mut self.ports[in_port];
+        (arbiters.offset, arbiters.input) = (in_vc as u16 + 1, port + 1);
+        self.ports[out_port].output = Self::port(input) + 1;
+        channels.send_flit(PortId(out_port as u32), out_vc, now + 1, place, &mut self.pool);
+        channels.send_credit(PortId(in_port as u32), in_vc, now);
+        self.grants += 1;
+        self.routers[router].asking_vc = 0;
+        if more {
+            let Flit { out, class, .. } = *self.front(index);
+            self.list_vc_request(router as u32, index, out, class, Commitment::Final);
+        }
+        true
+    }
+
     #[inline(always)]
     fn plain_router<'a>(&'a mut self, router: usize, channels: &'a mut Channels) -> PlainRouter<'a, LOG, KIND> {
         let state = &self.routers[router];
@@ -120,8 +166,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         let (first_vc, vcs) = (first_port << LOG, radix << LOG);
         // The plain router has none of these tables.
         let part = |first: usize, len: usize| if KIND == ADAPTIVE { (first, len) } else { (0, 0) };
-        let (of_words, of_vcs, of_ports) =
-            (part(router * self.words, self.words), part(first_vc, vcs), part(first_port, radix));
+        let (of_vcs, of_ports) = (part(first_vc, vcs), part(first_port, radix));
         let of_whole = if self.policy.whole == 0 { (0, 0) } else { of_vcs };
         PlainRouter {
             first_port,
@@ -136,8 +181,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             wires: &mut channels.wires,
             vc_requests: self.vc_requests.part(first_vc, vcs),
             switch_requests: self.switch_requests.part(first_vc, vcs),
-            waiting: self.waiting.part(first_port * self.words, radix * self.words),
-            words: self.words,
+            waiting: &mut self.waiting,
             vc_turns: Turns::of(&mut self.vc_turns, vcs),
             output_turns: Turns::of(&mut self.output_turns, radix),
             by_input: &mut self.by_input,
@@ -147,7 +191,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             deep: self.deep,
             freed: &mut self.freed,
             again: Again {
-                undecided: self.undecided.part(of_words.0, of_words.1),
+                undecided: &mut self.undecided,
                 heads: self.waiting_heads.part(of_vcs.0, of_vcs.1),
                 before: &self.before,
                 queued: self.queued.part(of_ports.0, of_ports.1),
@@ -262,7 +306,7 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
         }
         self.inputs[input].class = class;
         self.ports[port].waiting += 1;
-        self.waiting[port * self.words + input / 64] |= 1 << (input % 64);
+        self.waiting.insert(self.first_port + port, input);
     }
 
     /// VC allocation of the only request.
@@ -487,7 +531,7 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
     /// As [`InputQueuedRouters::leave_undecided`].
     #[inline(always)]
     fn leave_undecided(&mut self, input: usize) {
-        self.again.undecided[input / 64] |= 1 << (input % 64);
+        self.again.undecided.insert(self.again.router as usize, input);
         self.again.count += 1;
         self.again.look = true;
     }

@@ -183,7 +183,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         if self.usable(port as usize, class, wanted) != 0 {
             let input = self.input_of(router, vc);
             self.routers[router as usize].undecided -= 1;
-            self.undecided[router as usize * self.words + input / 64] ^= 1 << (input % 64);
+            self.undecided.remove(router as usize, input);
             self.list_vc_request(router, vc as usize, out, class, Commitment::Noted);
             self.activate(router);
         }
@@ -201,16 +201,14 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     /// the router is freed.
     #[inline(always)]
     pub(super) fn wait_undecided(&mut self, router: usize, input: usize) {
-        let (word, bit) = (router * self.words + input / 64, 1 << (input % 64));
-        debug_assert!(self.undecided[word] & bit == 0, "a head that waits already");
         self.routers[router].undecided += 1;
-        self.undecided[word] |= bit;
+        self.undecided.insert(router, input);
     }
 
     /// The record of the head at the front of input VC `input` of a router, if it waits and may decide again.
     pub(super) fn noted(&self, router: usize, input: usize) -> Option<&WaitingHead> {
         let (vc_base, asking, _) = self.lists(router);
-        let decides = self.decides_again() && self.undecided[router * self.words + input / 64] >> (input % 64) & 1 == 1;
+        let decides = self.decides_again() && self.undecided.contains(router, input);
         let asks =
             |request: &super::VcRequest| usize::from(request.input) == input && request.commitment == Commitment::Noted;
         let noted = decides || self.vc_requests.slice(vc_base, asking).iter().any(asks);
