@@ -177,11 +177,8 @@ impl Terminals {
             on: false,
         };
         let (reserve, pool) = setup.places();
-        let plain = own == 1
-            && pool == 0
-            && offer.is_drawn()
-            && setup.injection_paces.is_empty()
-            && matches!(config.packet, Sizes::One(1));
+        let plain =
+            own == 1 && offer.is_drawn() && setup.injection_paces.is_empty() && matches!(config.packet, Sizes::One(1));
         let single = match processes[..] {
             [Process::Bernoulli(log)] if plain => Some(log),
             _ => None,
@@ -277,17 +274,19 @@ impl Terminals {
         self.occupancy.prefetch((place as usize) << self.log);
     }
 
-    /// The sources, if all packets are of one flit, and drawn by one Bernoulli process, and sent over links of full rate into
-    /// buffers that VCs do not share: then they have less to look at than [`Terminals::send`].
+    /// The sources, if all packets are of one flit, and drawn by one Bernoulli process, and sent over links of full rate:
+    /// then they have less to look at than [`Terminals::send`].
     #[inline(always)]
     pub fn single_flits(&mut self) -> Option<SingleFlits<'_>> {
         let log = self.single?;
-        let (sources, vcs) = (self.sources.len(), self.occupancy.len());
+        let (sources, vcs, sharing) = (self.sources.len(), self.occupancy.len(), self.shared.len());
         Some(SingleFlits {
             sources: self.sources.part(0, sources),
             blocked: self.blocked.part(0, sources),
             occupancy: self.occupancy.part(0, vcs),
+            shared: self.shared.part(0, sharing),
             reserve: self.reserve,
+            pool: self.pool,
             stride: self.log,
             vcs: self.vcs,
             wheel: &mut self.wheel,
@@ -512,7 +511,9 @@ pub struct SingleFlits<'a> {
     sources: Part<'a, TrafficSource>,
     blocked: Part<'a, bool>,
     occupancy: Part<'a, u16>,
+    shared: Part<'a, u32>,
     reserve: u32,
+    pool: u32,
     /// VCs stand 2^`stride` to a terminal.
     stride: u32,
     vcs: u32,
@@ -538,12 +539,19 @@ impl SingleFlits<'_> {
             return None;
         }
         let base = (place as usize) << self.stride;
-        let Some(vc) = source.next_vc(self.vcs, |vc| u32::from(self.occupancy[base + vc as usize]) < self.reserve)
-        else {
+        let has_room = |vc: u32| {
+            u32::from(self.occupancy[base + vc as usize]) < self.reserve
+                || self.pool > 0 && self.shared[place as usize] < self.pool
+        };
+        let Some(vc) = source.next_vc(self.vcs, has_room) else {
             self.blocked[place as usize] = true;
             return None;
         };
-        self.occupancy[base + vc as usize] += 1;
+        let occupancy = &mut self.occupancy[base + vc as usize];
+        *occupancy += 1;
+        if u32::from(*occupancy) > self.reserve {
+            self.shared[place as usize] += 1;
+        }
         source.vc = vc as u8;
         let created = source.next;
         let terminal = traffic.destination(TerminalId(source.id), &mut source.rng);

@@ -195,9 +195,10 @@ struct Ways {
 
 impl Ways {
     fn new(network: &Network, options: &Arguments) -> Result<Option<Self>> {
-        let any_common = options.choice(COMMON.name) == "random";
         let Some(own) = network.structure::<Galaxyfly>() else { return Ok(None) };
         let (galaxy, a) = (Arc::clone(&own.galaxy), own.a);
+        // With one router a supernode, all common neighbours are as far.
+        let any_common = options.choice(COMMON.name) == "random" || a == 1;
         let degree = galaxy.degree();
         if degree.max(a) > Plan::MOST {
             return Err(Error::TooLarge(format!(
@@ -442,7 +443,7 @@ enum Detours {
 }
 
 /// `nar`, `nal` and `nag`.
-struct Adaptive {
+pub struct Adaptive {
     ways: Ways,
     detours: Detours,
     /// The first links of `nar`'s detours, by the difference of two labels.

@@ -61,7 +61,7 @@ pub(crate) use duato::Duato;
 pub(crate) use fattree::NearestAncestor;
 pub(crate) use flex::FlexMinimal;
 pub use forwarding::{forwarding, write_csv};
-pub(crate) use galaxyfly::Minimal as GalaxyflyMinimal;
+pub(crate) use galaxyfly::{Adaptive as GalaxyflyAdaptive, Minimal as GalaxyflyMinimal};
 pub(crate) use hyperx::HyperXMinimal;
 pub use layers::{dfsssp, lash};
 pub(crate) use lbr::LoadBalancing;

@@ -139,8 +139,9 @@ impl Router for Options {
                     ($stride, ADAPTIVE) => {
                         simulation.run::<InputQueuedRouters<$log, ADAPTIVE>>(hot::again::<$log>(routing), self)
                     }
-                    // With options that few runs have, routings are called through a reference.
-                    ($stride, _) => simulation.run::<InputQueuedRouters<$log, GENERAL>>(routing, self),)*
+                    ($stride, _) => {
+                        simulation.run::<InputQueuedRouters<$log, GENERAL>>(hot::any::<$log>(routing), self)
+                    })*
                     (other, _) => unreachable!("no engine for a stride of {other}"),
                 }
             };
