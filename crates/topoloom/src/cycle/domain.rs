@@ -34,12 +34,10 @@ impl<M: RouterModel, R: Routing> Arrivals<M> for R {
         let again = self.decides_again();
         let rules = Rules { seed: shared.seed, all_vcs: shared.all_vcs, rings: self.keeps_bubbles() };
         let ahead = domain.ahead();
-        let first = domain.first_of(events);
-        first.iter().for_each(|event| domain.expect_arrival(event));
-        first.iter().take(ahead / 2).for_each(|event| domain.expect_route(self, event));
         for (place, event) in events.iter().enumerate() {
             if let Some(next) = events.get(place + ahead) {
-                domain.expect_arrival(next);
+                domain.model.pool().prefetch(next.place);
+                domain.model.expect_flit(next.to, next.place);
             }
             if let Some(next) = events.get(place + ahead / 2) {
                 domain.expect_route(self, next);
@@ -373,56 +371,39 @@ impl<M: RouterModel> Domain<M> {
         if self.model.is_far() { AHEAD } else { usize::MAX / 2 }
     }
 
-    /// The first events, whose memory is asked for before any of them.
-    #[inline(always)]
-    fn first_of<'a, T>(&self, events: &'a [T]) -> &'a [T] {
-        &events[..if self.model.is_far() { events.len().min(AHEAD) } else { 0 }]
+    /// Flits have reached their terminals.
+    fn eject(&mut self, events: &[FlitEvent], now: u32) {
+        if self.terminals.driver().is_some() {
+            self.eject_from::<true>(events, now);
+        } else {
+            self.eject_from::<false>(events, now);
+        }
     }
 
-    /// Flits have reached their terminals.
+    /// The same, of `MESSAGES` of a workload or of packets that bear when they were created. Each flit is counted, and its
+    /// credit goes back.
     #[inline(never)]
-    fn eject(&mut self, events: &[FlitEvent], now: u32) {
-        let ahead = self.ahead();
-        self.first_of(events).iter().for_each(|event| self.expect_ejection(event));
+    fn eject_from<const MESSAGES: bool>(&mut self, events: &[FlitEvent], now: u32) {
+        let (ahead, log) = (self.ahead(), self.log);
+        let (ends, Wires { credits, credit_delay, .. }) = (&self.channels.ends, &mut self.channels.wires);
+        let (pool, stats) = (self.model.pool_mut(), &mut self.stats);
+        let output = |event: &FlitEvent| ((event.to & !TERMINAL) >> log) as usize;
         for (place, event) in events.iter().enumerate() {
             if let Some(next) = events.get(place + ahead) {
-                self.expect_ejection(next);
+                pool.prefetch(next.place);
+                ends.prefetch(output(next));
             }
-            self.reach(event, now);
-        }
-    }
-
-    /// A flit will reach its terminal soon.
-    #[inline(always)]
-    fn expect_ejection(&self, event: &FlitEvent) {
-        self.model.pool().prefetch(event.place);
-        self.channels.ends.prefetch(((event.to & !TERMINAL) >> self.log) as usize);
-    }
-
-    /// A flit will reach a router soon.
-    #[inline(always)]
-    fn expect_arrival(&self, event: &FlitEvent) {
-        self.model.pool().prefetch(event.place);
-        self.model.expect_flit(event.to, event.place);
-    }
-
-    /// A flit has reached its terminal: it is counted, and its credit goes back.
-    #[inline(always)]
-    fn reach(&mut self, event: &FlitEvent, now: u32) {
-        let vc = event.to & !TERMINAL;
-        let channel = &self.channels.ends[(vc >> self.log) as usize];
-        let time = now + channel.latency + self.channels.wires.credit_delay;
-        self.channels.wires.credits.push(time, vc);
-        let pool = self.model.pool_mut();
-        let flit = pool.release(event.place);
-        let creation = self.terminals.creation(flit);
-        if let Some(created) = creation.filter(|_| flit.is_single()) {
-            return self.stats.arrived_whole(created, flit.injected, flit.hops, now);
-        }
-        self.stats.ejected(creation, now);
-        if flit.is_tail() {
-            let created = self.terminals.arrived(flit, now);
-            self.stats.delivered(created, flit.injected, flit.hops, now);
+            credits.push(now + ends[output(event)].latency + *credit_delay, event.to & !TERMINAL);
+            let flit = pool.release(event.place);
+            if !MESSAGES && flit.is_single() {
+                stats.arrived_whole(flit.created, flit.injected, flit.hops, now);
+                continue;
+            }
+            stats.ejected(if MESSAGES { None } else { Some(flit.created) }, now);
+            if flit.is_tail() {
+                let created = self.terminals.arrived(flit, now);
+                stats.delivered(created, flit.injected, flit.hops, now);
+            }
         }
     }
 
@@ -571,10 +552,9 @@ impl<M: RouterModel> Domain<M> {
     #[inline(never)]
     fn take_credits(&mut self, now: u32) {
         let (credits, ahead) = (self.channels.wires.credits.take(now), self.ahead());
-        // For a terminal it asks for memory that is not needed: less work than finding out.
-        self.first_of(&credits).iter().for_each(|&credit| self.model.expect_credit(credit & !TERMINAL));
         for (place, &credit) in credits.iter().enumerate() {
             if let Some(&next) = credits.get(place + ahead) {
+                // For a terminal it asks for memory that is not needed: less work than finding out.
                 self.model.expect_credit(next & !TERMINAL);
             }
             if credit & TERMINAL != 0 {
@@ -599,12 +579,11 @@ impl<M: RouterModel> Domain<M> {
     /// Lets these terminals send, if all packets are single flits; returns whether they are.
     #[inline(never)]
     fn inject_single_flits(&mut self, awake: &[u32], now: u32, traffic: &Traffic, targets: &[(u32, u16)]) -> bool {
-        let (arrival, ahead, first) = (now + self.terminals.latency(), self.ahead(), self.first_of(awake));
+        let (arrival, ahead) = (now + self.terminals.latency(), self.ahead());
         let Some(mut sources) = self.terminals.single_flits() else { return false };
         let (pool, arrivals) = (self.model.pool_mut(), self.channels.wires.flits[0].at(arrival));
         let before = arrivals.len();
         let mut created_now = 0;
-        first.iter().for_each(|&place| sources.expect(place));
         for (i, &place) in awake.iter().enumerate() {
             if let Some(&next) = awake.get(i + ahead) {
                 sources.expect(next);

@@ -90,8 +90,8 @@ pub struct Setup {
     pub injection_paces: Vec<Pace>,
     /// Cycles from a flit's sending at a terminal to its being at hand in the router.
     pub injection_cycles: u32,
-    /// Cycles in which a packet crosses the empty network and back, about, where links have rates: a run that finds its
-    /// length itself lasts some of them at least. 0 where links have none.
+    /// Cycles in which a packet crosses the empty network and back, about: a run that finds its length itself lasts some of
+    /// them at least.
     pub crossing: u32,
 }
 
@@ -185,6 +185,7 @@ impl Setup {
 
     /// The same with the rates and delays of the network's links.
     fn paced(mut self, network: &Network) -> Result<Self> {
+        self.crossing = 2 * (self.eccentricity(network) + self.injection_cycles);
         let delays = (0..network.ports().len() as u32).map(PortId).any(|port| network.wire(port).latency_ns.is_some());
         let Some(clock) = network.clock_gbps() else {
             return if delays {

@@ -452,12 +452,6 @@ impl Terminals {
         if matches!(self.demand, Demand::Messages(_)) { now } else { flit.created }
     }
 
-    /// When the packet of a flit was created, where every flit bears it: those of messages do not.
-    #[inline(always)]
-    pub fn creation(&self, flit: &Flit) -> Option<u32> {
-        if let Demand::Messages(_) = self.demand { None } else { Some(flit.created) }
-    }
-
     /// A tail has reached its terminal; returns when its packet was created, as [`Terminals::created`] set it.
     #[inline(always)]
     pub fn arrived(&mut self, flit: &Flit, now: u32) -> u32 {

@@ -574,7 +574,6 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
     #[inline(always)]
     fn expect_flit(&self, vc: u32, place: u32) {
         self.inputs.prefetch(vc as usize);
-        self.router_of.prefetch((vc >> LOG) as usize);
         if self.decides_again() {
             if self.remembers {
                 prefetch(&self.before, place as usize);

@@ -362,7 +362,12 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
             self.pool.prefetch(vc.front);
         }
         let owned = &mut self.outputs[output as usize];
-        (owned.owner, owned.pointer, owned.starved) = (input, input + 1, false);
+        (owned.owner, owned.pointer) = (input, input + 1);
+        // At the plain router none waits for room in a free VC.
+        debug_assert!(KIND == ADAPTIVE || !owned.starved);
+        if KIND == ADAPTIVE {
+            owned.starved = false;
+        }
         self.ports[Self::port(output) as usize].free &= !(1 << Self::place(output));
         self.switch_requests[self.asking_switch] = SwitchRequest { input, output };
         self.asking_switch += 1;
