@@ -65,6 +65,17 @@ def test_deep_queues_that_fill_for_long_are_not_taken_for_saturation():
     assert own.latency_cycles == pytest.approx(long.latency_cycles, rel=0.05)
 
 
+@pytest.mark.parametrize("cycles", [200, 500, 2000])
+def test_long_links_are_not_taken_for_saturation(cycles):
+    """Until the first packets have crossed fewer arrive than are sent, and the latencies of those that do grow."""
+    (point,) = Network("mesh:8x8").simulate(load=0.1, buffer=1000, links={"local": cycles}).points.values()
+    assert not point.saturated
+    assert point.converged
+    assert point.accepted == pytest.approx(0.1, rel=0.02)
+    # Over all pairs, 5.25 links of that many cycles.
+    assert point.latency_cycles == pytest.approx(5.25 * cycles, rel=0.05)
+
+
 def test_a_latency_that_rises_is_past_saturation_and_one_that_has_settled_is_not():
     """Full load is nearly carried: a queue that is never idle grows without end, however little is turned away."""
     points = Network("hyperx:4x4,p=4").simulate(load=[1.0, 0.9]).points

@@ -758,9 +758,10 @@ mod tests {
     use super::*;
 
     /// What the terminals of a small network send in the first cycles, when credits come back after 9 of them, or never.
-    fn sent(quick: bool, load: f64, credits: bool) -> Vec<(u32, u32, String)> {
+    fn sent(quick: bool, config: &str, load: f64, credits: bool) -> Vec<(u32, u32, String)> {
         let network = crate::topology::build("hyperx:3,p=2").unwrap();
-        let setup = Setup::new(&network, "dor", 1, 2, &Config::default()).unwrap();
+        let config: Config = serde_json::from_str(config).unwrap();
+        let setup = Setup::new(&network, "dor", 1, 2, &config).unwrap();
         let traffic = crate::traffic::build(&network, "uniform").unwrap();
         let places: Vec<(TerminalId, u32)> = (0..6).map(|id| (TerminalId(id), id * setup.stride)).collect();
         let mut terminals = Terminals::new(&setup, &places, Offer::of(&traffic, load));
@@ -787,10 +788,12 @@ mod tests {
 
     #[test]
     fn single_flits_are_sent_as_any_others() {
-        for (load, credits) in [(0.05, true), (0.6, true), (1.0, true), (0.6, false)] {
-            let quick = sent(true, load, credits);
-            assert!(quick.len() > 50);
-            assert_eq!(quick, sent(false, load, credits), "{load} {credits}");
+        for config in ["{}", r#"{"buffer": 8, "buffers": "shared:6"}"#] {
+            for (load, credits) in [(0.05, true), (0.6, true), (1.0, true), (0.6, false)] {
+                let quick = sent(true, config, load, credits);
+                assert!(quick.len() > 50);
+                assert_eq!(quick, sent(false, config, load, credits), "{config} {load} {credits}");
+            }
         }
     }
 

@@ -43,3 +43,20 @@ impl InputSets {
         self.bits[owner * self.words + input / 64] >> (input % 64) & 1 == 1
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_of_several_words_keep_their_members_apart() {
+        // SAFETY: the tests ask for owners and input VCs that there are.
+        let mut sets = InputSets::new(&unsafe { TableMaker::promise() }, 3, 130);
+        assert_eq!(sets.words, 3);
+        [0, 63, 64, 129].into_iter().for_each(|input| sets.insert(1, input));
+        sets.remove(1, 63);
+        assert_eq!([0, 1, 2].map(|word| sets.word(1, word)), [1, 1, 2]);
+        assert_eq!((0..130).filter(|&input| sets.contains(1, input)).collect::<Vec<_>>(), [0, 64, 129]);
+        assert!((0..130).all(|input| !sets.contains(0, input) && !sets.contains(2, input)));
+    }
+}
