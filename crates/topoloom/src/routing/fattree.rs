@@ -312,7 +312,7 @@ impl<const ADAPTIVE: bool> Routing for NearestAncestor<ADAPTIVE> {
     #[inline(always)]
     fn choose<V: View>(&self, at: RouterId, _state: PacketState, dst: RouterId, view: &V, rng: &mut Rng) -> Move {
         let node = &self.nodes[at.index()];
-        // Drawn in one place: heads on their way down then have nothing to draw, nor a random stream to begin.
+        // All draws are in one place, so that a head that leaves by the only output downwards begins no random stream.
         let outputs = match self.down(node, dst) {
             Some(port) if node.trunk == 1 => return hop(port),
             Some(port) => (port, node.trunk),
