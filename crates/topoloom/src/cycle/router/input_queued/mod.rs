@@ -958,7 +958,7 @@ mod tests {
             ("hyperx:4x4,p=4", "dimwar", r#"{"vcs": 3, "speedup": 1.0}"#),
             ("torus:4x4,p=2", "duato", r#"{"vcs": 3, "packet": 4, "buffer": 8}"#),
         ] {
-            for load in [0.3, 1.0] {
+            for load in [0.03, 0.3, 1.0] {
                 let (adaptive, general) =
                     (run::<ADAPTIVE>(spec, routing, load, config), run::<GENERAL>(spec, routing, load, config));
                 assert!(adaptive.0 > 0);

@@ -89,7 +89,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     /// Runs the internal steps of a router of the plain or the adaptive kind; returns true if it has requests left.
     #[inline(always)]
     pub(super) fn step_plain(&mut self, router: usize, cycle: Cycle, channels: &mut Channels) -> bool {
-        if KIND == PLAIN && cycle.substeps == 2 && self.crosses_alone(router, cycle.now, channels) {
+        if cycle.substeps == 2 && self.crosses_alone(router, cycle.now, channels) {
             return self.routers[router].asking_vc > 0;
         }
         let mut substep = 0;
@@ -121,17 +121,23 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     /// again is left out. Returns false, with nothing done, where that is not so.
     #[inline(always)]
     fn crosses_alone(&mut self, router: usize, now: u32, channels: &mut Channels) -> bool {
-        let RouterState { first_port, asking_vc, asking_switch, .. } = self.routers[router];
-        if asking_vc != 1 || asking_switch != 0 {
+        let RouterState { first_port, asking_vc, asking_switch, undecided, .. } = self.routers[router];
+        // A head that may decide again would do so, as a VC is freed.
+        if asking_vc != 1 || asking_switch != 0 || KIND == ADAPTIVE && undecided > 0 {
             return false;
         }
         let (first_port, first_vc) = (first_port as usize, (first_port as usize) << LOG);
-        let VcRequest { input, port, pointer, class, .. } = self.vc_requests[first_vc];
+        let VcRequest { input, port, pointer, class, commitment } = self.vc_requests[first_vc];
         let (in_port, out_port) = (first_port + usize::from(Self::port(input)), first_port + usize::from(port));
         let (in_vc, index) = (Self::vc(input), first_vc + usize::from(input));
         let PortArbiters { free, waiting, .. } = self.ports[out_port];
         let free = free & self.class_masks[class as usize];
-        if free == 0 || waiting > 0 || !self.inputs[index].tail {
+        let InputVc { tail, flits, front, .. } = self.inputs[index];
+        if free == 0 || waiting > 0 || !tail {
+            return false;
+        }
+        let may_not_fit = || free & self.whole() != 0 && !self.all_fit(out_port, self.most);
+        if KIND == ADAPTIVE && (flits > 1 || may_not_fit()) {
             return false;
         }
         let out_vc = Self::pick(free, port, pointer);
@@ -139,8 +145,14 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         if sending.occupancy >= self.policy.reserve {
             return false;
         }
-        debug_assert!(!sending.starved, "none waits for a credit of a free VC");
         (sending.occupancy, sending.pointer) = (sending.occupancy + 1, input + 1);
+        if KIND == ADAPTIVE {
+            sending.starved = false;
+            self.queued[out_port].sent += 1;
+            if commitment == Commitment::Noted {
+                self.pool.at(front).decide(self.waiting_heads[index].decision());
+            }
+        }
         let vc = &mut self.inputs[index];
         vc.pointer = (port << LOG | out_vc as u16) + 1;
         let (place, _) = vc.pop(&self.pool);
@@ -152,7 +164,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         channels.send_credit(PortId(in_port as u32), in_vc, now);
         self.grants += 1;
         self.routers[router].asking_vc = 0;
-        if more {
+        if KIND == PLAIN && more {
             let Flit { out, class, .. } = *self.front(index);
             self.list_vc_request(router as u32, index, out, class, Commitment::Final);
         }
