@@ -51,7 +51,7 @@ def read_until_the_end(terminal, process):
 @pytest.mark.parametrize(
     ("command", "stage"),
     [
-        (["verify", "mesh:32x32"], "mesh:32x32: proof of minimal: paths to destinations, "),
+        (["verify", "mesh:64x64"], "mesh:64x64: proof of minimal: paths to destinations, "),
         (["show", "mesh:100x100", "--sample", "300"], r"mesh:100x100: facts: \w+, [\d,]+"),
         (["faults", "mesh:32x32", "--trials", "5000"], "mesh:32x32: failures: trials, "),
     ],
@@ -71,8 +71,8 @@ def test_what_is_done_soon_shows_nothing():
 def test_lines_come_now_and_then_where_nobody_watches(topoloom, monkeypatch):
     monkeypatch.setattr("topoloom.cli.watching.QUIET_S", 0.0)
     monkeypatch.setattr("topoloom.cli.watching.SAID_EVERY_S", 0.05)
-    err = topoloom("verify", "mesh:32x32", "--json").err
-    assert "topoloom: mesh:32x32: proof of minimal" in err
+    err = topoloom("verify", "mesh:64x64", "--json").err
+    assert "topoloom: mesh:64x64: proof of minimal" in err
 
 
 def test_no_warning_is_lost_that_is_not_ours(topoloom, monkeypatch):
