@@ -339,7 +339,6 @@ impl<M: RouterModel> Domain<M> {
     pub fn cycle(&mut self, now: u32, shared: &RunContext<'_, M>) {
         let [arrivals, ejections] = self.channels.wires.flits.each_mut().map(|flits| flits.take(now));
         shared.routing.take_in(self, &arrivals, now, shared);
-        self.model.expect_requests(&arrivals, &self.channels);
         self.eject(&ejections, now);
         self.stats.settle(now);
         for (flits, events) in self.channels.wires.flits.iter_mut().zip([arrivals, ejections]) {

@@ -15,7 +15,7 @@ pub use options::{RouterOptions, keys};
 
 use std::collections::BTreeSet;
 
-use super::channels::{Channels, FlitEvent};
+use super::channels::Channels;
 use super::flit::{Decision, Flit, Pool};
 use super::measurement::{self, Point};
 use super::pace::Pace;
@@ -233,9 +233,6 @@ pub trait RouterModel: Send {
 
     /// A head will soon be given output `out`: memory may be asked for.
     fn expect_decision(&self, _head: FreshHead, _out: u16) {}
-
-    /// These flits have arrived at routers in the cycle: the memory that their next steps need may be asked for.
-    fn expect_requests(&self, _arrived: &[FlitEvent], _channels: &Channels) {}
 
     /// True if its tables do not fit into the near caches: memory is asked for before it is needed.
     fn is_far(&self) -> bool {

@@ -18,7 +18,7 @@ mod waiting_heads;
 
 use std::collections::VecDeque;
 
-use crate::cycle::channels::{ChannelEnd, Channels, FlitEvent, Wheel};
+use crate::cycle::channels::{ChannelEnd, Channels, Wheel};
 use crate::cycle::flit::{ARRIVED, Decision, Flit, Pool, UNDECIDED};
 use crate::cycle::router::buffer_policy::{BufferPolicy, Buffers};
 use crate::cycle::router::{Case, FreshHead, PortQueue, Router, RouterModel, Simulation, Wait};
@@ -250,10 +250,6 @@ pub struct InputQueuedRouters<const LOG: u32, const KIND: u8> {
     /// Slots of the largest packet.
     largest: u32,
     grants: u64,
-    /// As they were when the last cycle began.
-    grants_before: u64,
-    /// So few flits moved in the last cycle that nothing else is done while the memory of one comes.
-    sparse: bool,
 }
 
 impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
@@ -513,8 +509,6 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
             unready: Wheel::new(options.routing_delay + options.vc_alloc_delay + 1),
             largest: setup.largest,
             grants: 0,
-            grants_before: 0,
-            sparse: false,
         }
     }
 
@@ -596,25 +590,6 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
         self.queued.prefetch(port);
     }
 
-    // Not inlined: most cycles have nothing to do here.
-    #[inline(never)]
-    fn expect_requests(&self, arrived: &[FlitEvent], channels: &Channels) {
-        if !self.sparse {
-            return;
-        }
-        for event in arrived {
-            let (input, out) = (event.to as usize >> LOG, self.pool.get(event.place).out);
-            if out == UNDECIDED {
-                continue;
-            }
-            let output = self.routers[self.router_of[input] as usize].first_port as usize + usize::from(out);
-            self.outputs.prefetch(output << LOG);
-            self.ports.prefetch(output);
-            channels.ends.prefetch(output);
-            channels.ends.prefetch(input);
-        }
-    }
-
     #[inline(always)]
     fn is_far(&self) -> bool {
         self.bytes > NEAR
@@ -660,8 +635,6 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
         let first = first_step(self.speedup, now);
         let substeps = first_step(self.speedup, now + 1) - first;
         self.deep = self.pool.bytes() > DEEP;
-        let moved = self.grants - std::mem::replace(&mut self.grants_before, self.grants);
-        self.sparse = self.bytes > NEAR && moved < self.routers.len() as u64;
         for word in 0..self.active.len() / 64 {
             let mut left = self.active_bits(word);
             while left != 0 {
