@@ -538,12 +538,12 @@ impl<M: RouterModel> Domain<M> {
             if let Some(&next) = fresh.get(number + ahead / 2) {
                 self.model.expect_decision(next, decisions[number + ahead / 2].out);
             }
-            self.model.decide_first(head, decision);
+            self.model.decide_first(head, decision, now);
         }
         let decisions = decisions.drain(..).skip(fresh.len());
         fresh.clear();
         for ((vc, number), decision) in waiting.drain(..).zip(decisions) {
-            self.model.redirect(vc, number, decision);
+            self.model.redirect(vc, number, decision, now);
         }
         self.undecided = undecided;
     }

@@ -310,11 +310,11 @@ pub trait RouterModel: Send {
         unreachable!("no head decides again in this model")
     }
 
-    /// One of the heads that decide for the first time has decided this; in their order.
-    fn decide_first(&mut self, _head: FreshHead, _decision: Decision) {}
+    /// One of the heads that decide for the first time has decided this in cycle `_now`; in their order.
+    fn decide_first(&mut self, _head: FreshHead, _decision: Decision, _now: u32) {}
 
-    /// The head `number` in input VC `vc`, one of the others, has decided this; after those, in their order.
-    fn redirect(&mut self, _vc: u32, _number: u32, _decision: Decision) {}
+    /// The head `number` in input VC `vc`, one of the others, has decided this in cycle `_now`; after those, in their order.
+    fn redirect(&mut self, _vc: u32, _number: u32, _decision: Decision, _now: u32) {}
 
     /// Flits that have crossed a switch so far.
     fn grants(&self) -> u64;

@@ -3,7 +3,7 @@
 use super::options::{Allocator, Priority};
 use super::vc_allocator::VcRequest;
 use super::waiting_heads::Commitment;
-use super::{ADAPTIVE, GENERAL, InputQueuedRouters, NO_SUCH_PORT, NONE, RouterState};
+use super::{ADAPTIVE, InputQueuedRouters, NO_SUCH_PORT, NONE, RouterState};
 use crate::cycle::flit::{Decision, Flit, NIL, Pool, TAIL};
 use crate::cycle::table::Part;
 
@@ -257,7 +257,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         match KIND {
             ADAPTIVE => self.queued.checked(port).sent + size <= self.policy.reserve.into(),
             // Whatever the VCs hold, the slots that they share suffice.
-            GENERAL => self.policy.cut_through && *self.shared.checked(port) + size <= self.policy.pool,
+            _ if Self::SHARES => self.policy.cut_through && *self.shared.checked(port) + size <= self.policy.pool,
             _ => false,
         }
     }
@@ -266,7 +266,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     #[inline(always)]
     pub(super) fn fits(&self, port: usize, vc: usize, size: u32) -> bool {
         let occupancy = self.outputs[(port << LOG) + vc].occupancy;
-        if KIND == GENERAL {
+        if Self::SHARES {
             return self.policy.fits(occupancy, self.shared[port], size);
         }
         self.policy.fits_own(occupancy, size)
@@ -276,10 +276,10 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     #[inline(never)]
     pub(super) fn with_room(&mut self, port: usize, free: u64, size: u32) -> u64 {
         let (vcs, policy) = (self.outputs.len(), self.policy);
-        let shared = if KIND == GENERAL { self.shared[port] } else { 0 };
-        let fits = |occupancy| match KIND {
-            GENERAL => policy.fits(occupancy, shared, size),
-            _ => policy.fits_own(occupancy, size),
+        let shared = if Self::SHARES { self.shared[port] } else { 0 };
+        let fits = |occupancy| match Self::SHARES {
+            true => policy.fits(occupancy, shared, size),
+            false => policy.fits_own(occupancy, size),
         };
         let (outputs, wanted) = (&mut self.outputs.part(0, vcs), &mut self.wanted.part(0, vcs));
         with_room(outputs, wanted, port << LOG, free, size, policy.whole, fits)
@@ -316,14 +316,14 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     /// Room has been made in output VC `vc`, for which its owner or heads without a VC wait: enough for some?
     pub(super) fn relieve(&mut self, vc: u32) {
         let router = self.router_of[(vc >> LOG) as usize];
-        let (port, output) = ((vc >> LOG) as usize, &mut self.outputs[vc as usize]);
-        let input = output.owner;
+        let port = (vc >> LOG) as usize;
+        let input = self.outputs[vc as usize].owner;
         if input != NONE {
-            output.starved = false;
+            self.outputs[vc as usize].starved = false;
             let output = (vc - (self.routers[router as usize].first_port << LOG)) as u16;
             self.ask_switch(router as usize, input, output);
-        } else if self.policy.fits(output.occupancy, self.shared[port], self.wanted[vc as usize].into()) {
-            output.starved = false;
+        } else if self.fits(port, vc as usize % (1 << LOG), self.wanted[vc as usize].into()) {
+            self.outputs[vc as usize].starved = false;
             self.freed(router as usize, port);
         }
         self.activate(router);

@@ -3,7 +3,7 @@
 //! All others are called through a reference, at some 8 to 10 % of the engine's speed. Being hot is worth its build time
 //! for what users run most.
 
-use super::{ADAPTIVE, GENERAL, InputQueuedRouters, PLAIN};
+use super::{ADAPTIVE, BUFFERED, BUFFERED_ADAPTIVE, InputQueuedRouters, PLAIN};
 use crate::cycle::Arrivals;
 use crate::routing::{
     AdaptiveMinimal, AnyRouting, Dal, DimWar, DimensionOrder, DragonflyMinimal, Duato, FlexMinimal, GalaxyflyAdaptive,
@@ -72,9 +72,14 @@ hot! {
 }
 
 hot! {
-    /// The same of a router with any option: for what runs on such a one first of all.
-    any, GENERAL:
+    /// The same of a router with buffers of any kind, for what runs on such a one first of all: routings that decide once.
+    buffered, BUFFERED:
     GalaxyflyMinimal,
+}
+
+hot! {
+    /// And those of which heads decide again.
+    buffered_again, BUFFERED_ADAPTIVE:
     GalaxyflyAdaptive,
 }
 
@@ -90,8 +95,9 @@ mod tests {
         let own = (&raw const routing).cast::<()>();
         let once = (&raw const *once::<1>(&routing)).cast::<()>();
         let again = (&raw const *again::<1>(&routing)).cast::<()>();
-        let any = (&raw const *any::<1>(&routing)).cast::<()>();
-        [once, again, any].into_iter().any(|arrivals| arrivals != own)
+        let buffered = (&raw const *buffered::<1>(&routing)).cast::<()>();
+        let buffered_again = (&raw const *buffered_again::<1>(&routing)).cast::<()>();
+        [once, again, buffered, buffered_again].into_iter().any(|arrivals| arrivals != own)
     }
 
     #[test]

@@ -21,7 +21,7 @@ use std::collections::VecDeque;
 use crate::cycle::channels::{ChannelEnd, Channels, Wheel};
 use crate::cycle::flit::{ARRIVED, Decision, Flit, Pool, UNDECIDED};
 use crate::cycle::router::buffer_policy::{BufferPolicy, Buffers};
-use crate::cycle::router::{Case, FreshHead, PortQueue, Router, RouterModel, Simulation, Wait};
+use crate::cycle::router::{Case, FreshHead, Interface, PortQueue, Router, RouterModel, Simulation, Wait};
 use crate::cycle::table::{Table, TableMaker};
 use crate::cycle::{Point, Setup};
 use crate::error::{Error, Result};
@@ -79,6 +79,9 @@ struct RouterState {
     look: bool,
     /// Input VCs whose heads may decide again, as they have been denied a VC.
     undecided: u16,
+    /// At the buffered kinds: of those that ask for an output VC, the last ones that may be given one from the later step of
+    /// the cycle on.
+    late: u16,
 }
 
 /// The masks of all 256 classes that a flit can name; those that there are not have no VC.
@@ -97,20 +100,39 @@ fn classes_of(masks: &[u64]) -> [u8; 64] {
 pub const PLAIN: u8 = 0;
 /// As [`PLAIN`], for routings whose heads decide again, and whose adaptive VCs take whole packets only.
 pub const ADAPTIVE: u8 = 1;
+/// As [`PLAIN`], with buffers and flow control of any kind, and stages of route computation.
+pub const BUFFERED: u8 = 2;
+/// As [`BUFFERED`], for routings whose heads decide again.
+pub const BUFFERED_ADAPTIVE: u8 = 3;
 /// Every option that there is.
-pub const GENERAL: u8 = 2;
+pub const GENERAL: u8 = 4;
 
-/// The simplest router that can do what is asked: [`PLAIN`], [`ADAPTIVE`] or [`GENERAL`].
+/// True for the kinds with buffers and flow control of any kind that are not [`GENERAL`].
+const fn is_buffered(kind: u8) -> bool {
+    kind == BUFFERED || kind == BUFFERED_ADAPTIVE
+}
+
+/// True for the kinds whose heads decide again, but for [`GENERAL`], where they may.
+const fn is_adaptive(kind: u8) -> bool {
+    kind == ADAPTIVE || kind == BUFFERED_ADAPTIVE
+}
+
+/// The simplest kind of router that can do what is asked.
 fn kind(setup: &Setup, options: &Options) -> u8 {
     let simple = options.allocator == Allocator::SeparableInputFirst
         && options.iterations == 1
         && options.priority == Priority::None
-        && !options.delayed()
-        && !setup.interface.cut_through
-        && setup.interface.buffers == Buffers::Private;
-    match (simple, setup.again != Again::Never, setup.whole) {
-        (true, true, _) => ADAPTIVE,
-        (true, false, 0) => PLAIN,
+        && (options.vc_alloc_delay, options.sw_alloc_delay) == (1, 1);
+    let Interface { cut_through, buffers, .. } = setup.interface;
+    let bare = options.routing_delay == 0 && !cut_through && buffers == Buffers::Private;
+    // A buffered router has an earlier and a later step in a cycle, at most, and packets that take as many slots as flits.
+    let buffered = simple && setup.bubble == 0 && options.speedup <= 2.0;
+    match setup.again {
+        Again::Never if simple && bare && setup.whole == 0 => PLAIN,
+        Again::Never if buffered => BUFFERED,
+        Again::Never => GENERAL,
+        _ if simple && bare => ADAPTIVE,
+        _ if buffered => BUFFERED_ADAPTIVE,
         _ => GENERAL,
     }
 }
@@ -139,9 +161,14 @@ impl Router for Options {
                     ($stride, ADAPTIVE) => {
                         simulation.run::<InputQueuedRouters<$log, ADAPTIVE>>(hot::again::<$log>(routing), self)
                     }
-                    ($stride, _) => {
-                        simulation.run::<InputQueuedRouters<$log, GENERAL>>(hot::any::<$log>(routing), self)
-                    })*
+                    ($stride, BUFFERED) => {
+                        simulation.run::<InputQueuedRouters<$log, BUFFERED>>(hot::buffered::<$log>(routing), self)
+                    }
+                    ($stride, BUFFERED_ADAPTIVE) => simulation.run::<InputQueuedRouters<$log, BUFFERED_ADAPTIVE>>(
+                        hot::buffered_again::<$log>(routing),
+                        self,
+                    ),
+                    ($stride, _) => simulation.run::<InputQueuedRouters<$log, GENERAL>>(routing, self),)*
                     (other, _) => unreachable!("no engine for a stride of {other}"),
                 }
             };
@@ -150,14 +177,14 @@ impl Router for Options {
     }
 }
 
-/// All input-queued routers of a domain, of one of the kinds [`PLAIN`], [`ADAPTIVE`] and [`GENERAL`]; VCs stand 2^`LOG` to a port.
+/// All input-queued routers of a domain, of one of the kinds from [`PLAIN`] to [`GENERAL`]; VCs stand 2^`LOG` to a port.
 #[derive(Debug)]
 pub struct InputQueuedRouters<const LOG: u32, const KIND: u8> {
     routers: Table<RouterState>,
     inputs: Table<InputVc>,
     outputs: Table<OutputVc>,
     ports: Table<PortArbiters>,
-    /// By output: slots taken of those that the VCs behind it share. Of the general router alone.
+    /// By output: slots taken of those that the VCs behind it share. Not of the plain and the adaptive kind.
     shared: Table<u32>,
     /// The lists of requests: an input VC is in one of them at most, and once.
     vc_requests: Table<VcRequest>,
@@ -239,23 +266,35 @@ pub struct InputQueuedRouters<const LOG: u32, const KIND: u8> {
     speedup: f64,
     /// Whole cycles that the stages take beyond their step.
     delays: Delays,
-    /// Where they take some: the internal step from which the front of each input VC may be allocated.
+    /// Where they take some: the internal step from which the front of each input VC may be allocated. Of the general kind,
+    /// and of the others where heads decide again.
     ready: Table<u32>,
     /// Some stage takes more than its step: requests have to look at when they are ready.
     delayed: bool,
     /// The last delays found, by step.
     delays_of: [Delay; 4],
-    /// Heads that are not ready yet, by the cycle in which they are.
-    unready: Wheel<Unready>,
+    /// Heads that are not ready yet, by the cycle in which they are: those that are from its first step on, and others.
+    unready: [Wheel<Unready>; 2],
+    /// Output VCs won that others of the same output may take the slots of, with the requests that have.
+    winners: Vec<(u16, u16)>,
+    /// Where that may happen: the shared slots taken of an output from which on it may.
+    tight: u32,
     /// Slots of the largest packet.
     largest: u32,
     grants: u64,
 }
 
 impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
+    /// [`is_buffered`].
+    const BUFFERED: bool = is_buffered(KIND);
+    /// [`is_adaptive`].
+    const ADAPTIVE: bool = is_adaptive(KIND);
+    /// The kinds that have more than each VC's own slots.
+    const SHARES: bool = Self::BUFFERED || KIND == GENERAL;
+
     #[inline(always)]
     fn delayed(&self) -> bool {
-        KIND == GENERAL && self.delayed
+        Self::SHARES && self.delayed
     }
 
     #[inline(always)]
@@ -287,7 +326,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
 
     #[inline(always)]
     fn decides_again(&self) -> bool {
-        KIND == ADAPTIVE || KIND == GENERAL && self.revocable > 0
+        Self::ADAPTIVE || KIND == GENERAL && self.revocable > 0
     }
 
     /// True if this head decides again at its router, where heads do in the first `revocable` routers of their paths.
@@ -315,7 +354,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
 
     #[inline(always)]
     fn cut_through(&self) -> bool {
-        KIND == GENERAL && self.policy.cut_through
+        Self::SHARES && self.policy.cut_through
     }
 
     /// The occupancy from which the owner of a VC waits for credits, if no shared place is left.
@@ -436,6 +475,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
             asking_switch: 0,
             look: false,
             undecided: 0,
+            late: 0,
         };
         // SAFETY: routers, ports and VCs (2^LOG to a port) of the domain are numbered from 0 without gaps. Numbers of VCs
         // come in by the channels, which have them from the network, and all others are made of them: those within a
@@ -449,7 +489,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
             inputs: tables.filled(InputVc::EMPTY, ports << LOG),
             outputs: tables.filled(output, ports << LOG),
             ports: tables.filled(PortArbiters { free: all, input: 0, output: 0, offset: 0, waiting: 0 }, ports),
-            shared: tables.filled(0, if KIND == PLAIN { 0 } else { ports }),
+            shared: tables.filled(0, if Self::SHARES { ports } else { 0 }),
             vc_requests: tables.filled(VcRequest::NONE, ports << LOG),
             switch_requests: tables.filled(SwitchRequest { input: NONE, output: NONE }, ports << LOG),
             waiting: InputSets::new(&tables, ports, radix << LOG),
@@ -503,10 +543,16 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
                 vc_alloc: options.vc_alloc_delay - 1,
                 sw_alloc: options.sw_alloc_delay - 1,
             },
-            ready: tables.filled(0, if options.delayed() { ports << LOG } else { 0 }),
+            ready: tables.filled(0, if options.delayed() && KIND != BUFFERED { ports << LOG } else { 0 }),
             delayed: options.delayed(),
             delays_of: [Delay::NONE; 4],
-            unready: Wheel::new(options.routing_delay + options.vc_alloc_delay + 1),
+            unready: [0, 1].map(|_| Wheel::new(options.routing_delay + options.vc_alloc_delay + 1)),
+            winners: Vec::new(),
+            tight: match policy.cut_through && policy.pool > 0 {
+                // All that may win, and one that enters a ring, take as many at most.
+                true => (policy.pool + 1).saturating_sub((setup.vcs + 1) * setup.largest),
+                false => u32::MAX,
+            },
             largest: setup.largest,
             grants: 0,
         }
@@ -546,7 +592,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
             return;
         }
         match decision {
-            Some(Decision { out, class, .. }) if KIND == GENERAL => {
+            Some(Decision { out, class, .. }) if Self::SHARES => {
                 let step = if self.delayed() { first_step(self.speedup, now) } else { 0 };
                 if !self.ask_vc(router, index, (out, class, commitment), step) {
                     return;
@@ -604,7 +650,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
     fn credit(&mut self, vc: u32) {
         let output = &mut self.outputs[vc as usize];
         debug_assert!(output.occupancy > 0, "a credit that was not spent");
-        let was_shared = KIND == GENERAL && output.occupancy > self.policy.reserve;
+        let was_shared = Self::SHARES && output.occupancy > self.policy.reserve;
         output.occupancy -= 1;
         if self.decides_again() {
             self.leave_channel(vc);
@@ -634,6 +680,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
         }
         let first = first_step(self.speedup, now);
         let substeps = first_step(self.speedup, now + 1) - first;
+        let cycle = Cycle { now, substeps, delays: self.delays_after(first) };
         self.deep = self.pool.bytes() > DEEP;
         for word in 0..self.active.len() / 64 {
             let mut left = self.active_bits(word);
@@ -644,9 +691,9 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
                     self.expect(word, left, channels);
                 }
                 let asking = if KIND == GENERAL {
-                    self.step_router(router, first, Cycle { now, substeps }, channels)
+                    self.step_router(router, first, cycle, channels)
                 } else {
-                    self.step_plain(router, Cycle { now, substeps }, channels)
+                    self.step_plain(router, cycle, channels)
                 };
                 self.active[router] = u8::from(asking);
             }
@@ -689,7 +736,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
         if self.delayed() {
             self.ready[vc as usize] = self.delay_of(first_step(self.speedup, now)).ready;
         }
-        self.front_decides(router, vc, place, decision);
+        self.front_decides(router, vc, place, decision, now);
     }
 
     #[inline(always)]
@@ -795,16 +842,16 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
     }
 
     #[inline(always)]
-    fn decide_first(&mut self, head: FreshHead, decision: Decision) {
+    fn decide_first(&mut self, head: FreshHead, decision: Decision, now: u32) {
         assert!(decision.out < self.routers[head.router as usize].radix, "{NO_SUCH_PORT}");
-        self.head_decides(head, decision);
+        self.head_decides(head, decision, now);
     }
 
     #[inline(always)]
-    fn redirect(&mut self, vc: u32, _number: u32, decision: Decision) {
+    fn redirect(&mut self, vc: u32, _number: u32, decision: Decision, now: u32) {
         let router = self.router_of(vc);
         assert!(decision.out < self.routers[router as usize].radix, "{NO_SUCH_PORT}");
-        self.head_decides_anew(router, vc, decision);
+        self.head_decides_anew(router, vc, decision, now);
     }
 
     fn grants(&self) -> u64 {
@@ -936,6 +983,48 @@ mod tests {
                     (run::<ADAPTIVE>(spec, routing, load, config), run::<GENERAL>(spec, routing, load, config));
                 assert!(adaptive.0 > 0);
                 assert_eq!(adaptive, general, "{spec} {routing} {load}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_buffered_routers_move_every_flit_as_the_general_one() {
+        let galaxyfly = "galaxyfly:n=3,q=5,a=1,p=6";
+        for (spec, routing, config) in [
+            // The router of the Galaxyfly paper, with slots for all and so few that winners take them from each other.
+            (galaxyfly, "min", r#"{"vcs": 4, "flow": "vct", "buffers": "shared:5", "routing_delay": 2}"#),
+            (galaxyfly, "min", r#"{"vcs": 4, "flow": "vct", "buffers": "shared:1", "buffer": 2, "routing_delay": 1}"#),
+            (galaxyfly, "min", r#"{"vcs": 4, "flow": "vct", "buffers": "shared:3", "buffer": 4, "packet": "1-3"}"#),
+            ("mesh:4x4,p=2", "dor", r#"{"vcs": 3, "flow": "vct", "packet": "1-5", "buffer": 8, "routing_delay": 7}"#),
+            ("hyperx:3x3,p=4", "dor", r#"{"buffers": "shared:1", "buffer": 2, "packet": "1-3", "vcs": 4}"#),
+            (
+                "hyperx:3x3,p=4",
+                "dor",
+                r#"{"buffers": "shared:2", "buffer": 4, "vcs": 3, "speedup": 1.0, "routing_delay": 2}"#,
+            ),
+            ("torus:5,p=3", "dor", r#"{"routing_delay": 1, "vcs": 4, "buffer": 6, "packet": "1-2", "speedup": 1.5}"#),
+        ] {
+            for load in [0.03, 0.3, 1.0] {
+                let buffered = run::<BUFFERED>(spec, routing, load, config);
+                assert_eq!(buffered, run::<GENERAL>(spec, routing, load, config), "{spec} {load} {config}");
+            }
+        }
+        for (spec, routing, config) in [
+            (galaxyfly, "nal", r#"{"vcs": 4, "flow": "vct", "buffers": "shared:5", "routing_delay": 2}"#),
+            (galaxyfly, "nag", r#"{"vcs": 4, "flow": "vct", "buffers": "shared:1", "buffer": 2, "routing_delay": 1}"#),
+            (galaxyfly, "nar", r#"{"vcs": 4, "flow": "vct", "buffers": "shared:3", "buffer": 4, "packet": "1-3"}"#),
+            ("dragonfly:a=4,h=2,p=4", "par", r#"{"vcs": 4, "buffer": 4, "routing_delay": 3, "speedup": 1.5}"#),
+            ("hyperx:4x4,p=4", "dimwar", r#"{"vcs": 3, "buffers": "shared:2", "buffer": 6, "packet": "1-4"}"#),
+            (
+                "torus:4x4,p=2",
+                "duato",
+                r#"{"vcs": 3, "packet": 4, "buffers": "shared:5", "buffer": 8, "routing_delay": 1}"#,
+            ),
+        ] {
+            for load in [0.03, 0.3, 1.0] {
+                let buffered = run::<BUFFERED_ADAPTIVE>(spec, routing, load, config);
+                assert!(buffered.0 > 0);
+                assert_eq!(buffered, run::<GENERAL>(spec, routing, load, config), "{spec} {routing} {load} {config}");
             }
         }
     }

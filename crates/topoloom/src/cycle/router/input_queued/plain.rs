@@ -1,5 +1,6 @@
-//! The step of the plain and the adaptive router: separable allocation, inputs first, in one iteration, without
-//! priorities, further delays or shared buffers. Heads of the adaptive router may decide again while they wait.
+//! The step of all kinds of router but the general one: separable allocation, inputs first, in one iteration, without
+//! priorities. Heads of the adaptive ones may decide again while they wait; the buffered ones have shared buffers, virtual
+//! cut-through and stages of route computation.
 //!
 //! What a router's step reads and writes is held as [`Part`]s of the tables, and its counts apart from them: most of what
 //! the general step takes longer is looking up, after each store, where each table is.
@@ -8,10 +9,14 @@ use super::buffers::{InputVc, OutputVc, with_room};
 use super::input_sets::InputSets;
 use super::matching::{Choices, Turns};
 use super::switch_allocator::SwitchRequest;
+use super::timing::Delay;
 use super::vc_allocator::VcRequest;
-use super::waiting_heads::{Commitment, WaitingHead};
-use super::{ADAPTIVE, InputQueuedRouters, NO_SUCH_PORT, NONE, PLAIN, PortArbiters, PortQueue, RouterState};
-use crate::cycle::channels::{ChannelEnd, Channels, Wires};
+use super::waiting_heads::{Commitment, Unready, WaitingHead};
+use super::{
+    ADAPTIVE, InputQueuedRouters, NO_SUCH_PORT, NONE, PLAIN, PortArbiters, PortQueue, RouterState, is_adaptive,
+    is_buffered,
+};
+use crate::cycle::channels::{ChannelEnd, Channels, Wheel, Wires};
 use crate::cycle::flit::{Flit, Pool, UNDECIDED};
 use crate::cycle::router::FreshHead;
 use crate::cycle::router::buffer_policy::BufferPolicy;
@@ -24,6 +29,8 @@ use crate::routing::PacketState;
 pub(super) struct Cycle {
     pub(super) now: u32,
     pub(super) substeps: u32,
+    /// At the buffered kinds: when the heads may be allocated that come to the front in each of them.
+    pub(super) delays: [Delay; 2],
 }
 
 impl Cycle {
@@ -32,6 +39,14 @@ impl Cycle {
     pub(super) fn departure(self, substep: u32) -> u32 {
         if substep + 1 < self.substeps { self.now } else { self.now + 1 }
     }
+}
+
+/// When a flit that wins the switch leaves, and when the head behind it may be allocated.
+#[derive(Debug, Clone, Copy)]
+struct Grant {
+    now: u32,
+    departure: u32,
+    delay: Delay,
 }
 
 /// One router, its ports and VCs numbered from 0.
@@ -61,6 +76,24 @@ struct PlainRouter<'a, const LOG: u32, const KIND: u8> {
     /// Output VCs that have been freed where heads wait.
     freed: &'a mut Vec<u16>,
     again: Again<'a>,
+    stock: Stock<'a>,
+}
+
+/// What the step of a buffered router needs beyond that; empty at the others.
+struct Stock<'a> {
+    /// See [`InputQueuedRouters::shared`].
+    shared: Part<'a, u32>,
+    /// See [`InputQueuedRouters::limit`].
+    limit: u32,
+    /// See [`InputQueuedRouters::tight`].
+    tight: u32,
+    /// See [`RouterState::late`]; none from the later step on.
+    late: usize,
+    /// See [`InputQueuedRouters::delayed`].
+    delayed: bool,
+    unready: &'a mut [Wheel<Unready>; 2],
+    ready: Part<'a, u32>,
+    winners: &'a mut Vec<(u16, u16)>,
 }
 
 /// What the step of a router needs where heads decide again; empty at the plain one.
@@ -72,6 +105,7 @@ struct Again<'a> {
     queued: Part<'a, PortQueue>,
     /// See [`InputQueuedRouters::fresh`].
     fresh: &'a mut Vec<FreshHead>,
+    /// See [`InputQueuedRouters::wanted`]; of the buffered kinds, too.
     wanted: Part<'a, u16>,
     /// See [`InputQueuedRouters::most`].
     most: u32,
@@ -86,17 +120,17 @@ struct Again<'a> {
 }
 
 impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
-    /// Runs the internal steps of a router of the plain or the adaptive kind; returns true if it has requests left.
+    /// Runs the internal steps of a router that is not of the general kind; returns true if it has requests left.
     #[inline(always)]
     pub(super) fn step_plain(&mut self, router: usize, cycle: Cycle, channels: &mut Channels) -> bool {
-        if cycle.substeps == 2 && self.crosses_alone(router, cycle.now, channels) {
+        if cycle.substeps == 2 && self.crosses_alone(router, cycle, channels) {
             return self.routers[router].asking_vc > 0;
         }
         let mut substep = 0;
         while substep < cycle.substeps {
             let mut plain = self.plain_router(router, channels);
             while substep < cycle.substeps && plain.freed.is_empty() {
-                plain.step(cycle.now, cycle.departure(substep));
+                plain.step(cycle, substep);
                 substep += 1;
             }
             let (asking_vc, asking_switch, grants) = (plain.asking_vc, plain.asking_switch, plain.grants);
@@ -104,7 +138,10 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             let state = &mut self.routers[router];
             (state.asking_vc, state.asking_switch) = (asking_vc as u16, asking_switch as u16);
             self.grants += grants;
-            if KIND == ADAPTIVE {
+            if Self::BUFFERED {
+                state.late = 0;
+            }
+            if Self::ADAPTIVE {
                 state.undecided = count;
                 if look {
                     self.look(router);
@@ -120,10 +157,11 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     /// steps: the packet is given the VC in the first, and the switch in the second. What would be written and taken back
     /// again is left out. Returns false, with nothing done, where that is not so.
     #[inline(always)]
-    fn crosses_alone(&mut self, router: usize, now: u32, channels: &mut Channels) -> bool {
-        let RouterState { first_port, asking_vc, asking_switch, undecided, .. } = self.routers[router];
+    fn crosses_alone(&mut self, router: usize, Cycle { now, delays, .. }: Cycle, channels: &mut Channels) -> bool {
+        let RouterState { first_port, asking_vc, asking_switch, undecided, late, .. } = self.routers[router];
         // A head that may decide again would do so, as a VC is freed.
-        if asking_vc != 1 || asking_switch != 0 || KIND == ADAPTIVE && undecided > 0 {
+        let decides = Self::ADAPTIVE && undecided > 0;
+        if asking_vc != 1 || asking_switch != 0 || decides || Self::BUFFERED && late > 0 {
             return false;
         }
         let (first_port, first_vc) = (first_port as usize, (first_port as usize) << LOG);
@@ -137,21 +175,26 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             return false;
         }
         let may_not_fit = || free & self.whole() != 0 && !self.all_fit(out_port, self.most);
-        if KIND == ADAPTIVE && (flits > 1 || may_not_fit()) {
+        if Self::ADAPTIVE && flits > 1 || KIND != PLAIN && may_not_fit() {
             return false;
         }
         let out_vc = Self::pick(free, port, pointer);
         let sending = &mut self.outputs[(out_port << LOG) + out_vc as usize];
         if sending.occupancy >= self.policy.reserve {
-            return false;
+            if !Self::BUFFERED || self.shared[out_port] >= self.policy.pool {
+                return false;
+            }
+            self.shared[out_port] += 1;
         }
         (sending.occupancy, sending.pointer) = (sending.occupancy + 1, input + 1);
-        if KIND == ADAPTIVE {
+        if KIND != PLAIN {
             sending.starved = false;
+        }
+        if KIND == ADAPTIVE {
             self.queued[out_port].sent += 1;
-            if commitment == Commitment::Noted {
-                self.pool.at(front).decide(self.waiting_heads[index].decision());
-            }
+        }
+        if Self::ADAPTIVE && commitment == Commitment::Noted {
+            self.pool.at(front).decide(self.waiting_heads[index].decision());
         }
         let vc = &mut self.inputs[index];
         vc.pointer = (port << LOG | out_vc as u16) + 1;
@@ -164,9 +207,9 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         channels.send_credit(PortId(in_port as u32), in_vc, now);
         self.grants += 1;
         self.routers[router].asking_vc = 0;
-        if KIND == PLAIN && more {
+        if !Self::ADAPTIVE && more {
             let Flit { out, class, .. } = *self.front(index);
-            self.list_vc_request(router as u32, index, out, class, Commitment::Final);
+            self.ask_vc_after(router as u32, index, (out, class, Commitment::Final), delays[1]);
         }
         true
     }
@@ -177,9 +220,12 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         let (first_port, radix) = (state.first_port as usize, state.radix as usize);
         let (first_vc, vcs) = (first_port << LOG, radix << LOG);
         // The plain router has none of these tables.
-        let part = |first: usize, len: usize| if KIND == ADAPTIVE { (first, len) } else { (0, 0) };
-        let (of_vcs, of_ports) = (part(first_vc, vcs), part(first_port, radix));
-        let of_whole = if self.policy.whole == 0 { (0, 0) } else { of_vcs };
+        let none = (0, 0);
+        let (of_vcs, of_ports) = if Self::ADAPTIVE { ((first_vc, vcs), (first_port, radix)) } else { (none, none) };
+        let of_whole = if KIND == PLAIN || self.policy.whole == 0 { none } else { (first_vc, vcs) };
+        let of_shared = if Self::BUFFERED { (first_port, radix) } else { none };
+        let of_ready = if Self::BUFFERED && self.delayed { of_vcs } else { none };
+        let limit = self.limit();
         PlainRouter {
             first_port,
             radix: state.radix,
@@ -215,6 +261,16 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
                 count: state.undecided,
                 look: false,
             },
+            stock: Stock {
+                shared: self.shared.part(of_shared.0, of_shared.1),
+                limit,
+                tight: self.tight,
+                late: state.late.into(),
+                delayed: self.delayed,
+                unready: &mut self.unready,
+                ready: self.ready.part(of_ready.0, of_ready.1),
+                winners: &mut self.winners,
+            },
         }
     }
 
@@ -232,6 +288,9 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
 }
 
 impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
+    const BUFFERED: bool = is_buffered(KIND);
+    const ADAPTIVE: bool = is_adaptive(KIND);
+
     /// The port of a VC.
     #[inline(always)]
     fn port(vc: u16) -> u16 {
@@ -246,17 +305,26 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
 
     /// One internal step: both allocations see the state at its start.
     #[inline(always)]
-    fn step(&mut self, now: u32, departure: u32) {
+    fn step(&mut self, cycle: Cycle, substep: u32) {
         let asking = self.asking_switch;
-        match self.asking_vc {
-            0 => {}
-            1 => self.allocate_single_vc(),
-            _ => self.allocate_vcs(),
+        if Self::BUFFERED && self.stock.late > 0 {
+            match self.asking_vc - std::mem::take(&mut self.stock.late) {
+                0 => {}
+                early => self.allocate_vcs(early),
+            }
+        } else {
+            match self.asking_vc {
+                0 => {}
+                1 => self.allocate_single_vc(),
+                asking => self.allocate_vcs(asking),
+            }
         }
+        let grant =
+            Grant { now: cycle.now, departure: cycle.departure(substep), delay: cycle.delays[substep as usize & 1] };
         match asking {
             0 => {}
-            1 => self.allocate_single_switch(now, departure),
-            _ => self.allocate_switch(asking, now, departure),
+            1 => self.allocate_single_switch(grant),
+            _ => self.allocate_switch(asking, grant),
         }
     }
 
@@ -265,7 +333,7 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
     fn pick(&mut self, place: usize) -> Option<u16> {
         let VcRequest { port, pointer, class, .. } = self.vc_requests[place];
         let mut free = self.ports[port as usize].free & self.class_masks[class as usize];
-        if KIND == ADAPTIVE && free & self.policy.whole != 0 && !self.all_fit(port, self.again.most) {
+        if KIND != PLAIN && free & self.policy.whole != 0 && !self.all_fit(port, self.again.most) {
             free = self.with_room(port, free, self.size_of(place));
         }
         if free == 0 {
@@ -278,6 +346,9 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
     /// As [`InputQueuedRouters::all_fit`].
     #[inline(always)]
     fn all_fit(&self, port: u16, size: u32) -> bool {
+        if Self::BUFFERED {
+            return self.policy.cut_through && self.stock.shared[port as usize] + size <= self.policy.pool;
+        }
         self.again.queued[port as usize].sent + size <= self.policy.reserve.into()
     }
 
@@ -288,7 +359,11 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
             return free;
         }
         let policy = self.policy;
-        let fits = |occupancy| policy.fits_own(occupancy, size);
+        let shared = if Self::BUFFERED { self.stock.shared[port as usize] } else { 0 };
+        let fits = |occupancy| match Self::BUFFERED {
+            true => policy.fits(occupancy, shared, size),
+            false => policy.fits_own(occupancy, size),
+        };
         with_room(&mut self.outputs, &mut self.again.wanted, (port as usize) << LOG, free, size, policy.whole, fits)
     }
 
@@ -310,7 +385,7 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
         let VcRequest { input, port, class, commitment, .. } =
             std::mem::replace(&mut self.vc_requests[place], VcRequest::NONE);
         let (input, port) = (input as usize, port as usize);
-        if KIND == ADAPTIVE && commitment != Commitment::Final {
+        if Self::ADAPTIVE && commitment != Commitment::Final {
             if commitment == Commitment::Open {
                 self.note(input);
             }
@@ -331,23 +406,31 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
         }
     }
 
-    /// Inputs choose, then output VCs. What is served or parked is taken off the list.
+    /// VC allocation of the first `asking` requests: inputs choose, then output VCs. What is served or parked is taken off
+    /// the list.
     #[inline(always)]
-    fn allocate_vcs(&mut self) {
-        for place in 0..self.asking_vc {
+    fn allocate_vcs(&mut self, asking: usize) {
+        let mut tight = false;
+        for place in 0..asking {
             let input = self.vc_requests[place].input;
             let Some(output) = self.pick(place) else { continue };
             // Its pointer is that of its input VC: for now the pick takes its place.
             self.vc_requests[place].pointer = output;
-            if KIND == ADAPTIVE && self.deep && self.vc_requests[place].commitment == Commitment::Noted {
+            if Self::BUFFERED {
+                tight |= self.stock.shared[Self::port(output) as usize] >= self.stock.tight;
+            }
+            if Self::ADAPTIVE && self.deep && self.vc_requests[place].commitment == Commitment::Noted {
                 // What it has decided is written to its flit if it wins.
                 self.pool.prefetch(self.inputs[input as usize].front);
             }
             let key = input.wrapping_sub(self.outputs[output as usize].pointer);
             self.vc_turns.offer(output, key, place);
         }
-        let mut left = self.asking_vc;
-        for place in (0..left).rev() {
+        if Self::BUFFERED && tight {
+            self.grant_vcs_in_order(asking);
+        }
+        let (mut left, mut all) = (asking, self.asking_vc);
+        for place in (0..asking).rev() {
             let request = self.vc_requests[place];
             if self.vc_turns.wins(request.pointer, place) {
                 self.grant_vc(request, request.pointer);
@@ -355,16 +438,42 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
                 self.vc_requests[place].pointer = self.inputs[request.input as usize].pointer;
                 continue;
             }
-            left -= 1;
+            (left, all) = (left - 1, all - 1);
             self.vc_requests[place] = self.vc_requests[left];
+            if Self::BUFFERED {
+                self.vc_requests[left] = self.vc_requests[all];
+            }
         }
-        self.asking_vc = left;
+        self.asking_vc = all;
+    }
+
+    /// Where winners of VCs of one output may take the shared slots from each other, they are served in the order of the
+    /// VCs, and marked. Those that come too late ask again.
+    #[inline(never)]
+    fn grant_vcs_in_order(&mut self, asking: usize) {
+        let mut winners = std::mem::take(self.stock.winners);
+        for place in 0..asking {
+            let VcRequest { input, pointer: output, .. } = self.vc_requests[place];
+            if input != NONE && self.vc_turns.wins(output, place) {
+                winners.push((output, place as u16));
+            }
+        }
+        winners.sort_unstable();
+        for (output, place) in winners.drain(..) {
+            let (place, port) = (usize::from(place), usize::from(Self::port(output)));
+            let size = self.size_of(place);
+            if self.policy.fits(self.outputs[output as usize].occupancy, self.stock.shared[port], size) {
+                let request = std::mem::replace(&mut self.vc_requests[place], VcRequest::NONE);
+                self.grant_vc(request, output);
+            }
+        }
+        *self.stock.winners = winners;
     }
 
     /// Gives output VC `output` to the packet that asks for it.
     #[inline(always)]
     fn grant_vc(&mut self, VcRequest { input, commitment, .. }: VcRequest, output: u16) {
-        if KIND == ADAPTIVE && commitment == Commitment::Noted {
+        if Self::ADAPTIVE && commitment == Commitment::Noted {
             let decision = self.again.heads[input as usize].decision();
             self.pool.at(self.inputs[input as usize].front).decide(decision);
         }
@@ -376,9 +485,17 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
         let owned = &mut self.outputs[output as usize];
         (owned.owner, owned.pointer) = (input, input + 1);
         // At the plain router none waits for room in a free VC.
-        debug_assert!(KIND == ADAPTIVE || !owned.starved);
-        if KIND == ADAPTIVE {
+        debug_assert!(KIND != PLAIN || !owned.starved);
+        if KIND != PLAIN {
             owned.starved = false;
+        }
+        if Self::BUFFERED && self.policy.cut_through {
+            // The packet takes all its slots now.
+            let size = if vc.tail { 1 } else { self.pool.get(vc.front).size() };
+            let before = u32::from(owned.occupancy);
+            owned.occupancy += size as u16;
+            self.stock.shared[Self::port(output) as usize] +=
+                self.policy.shared(before + size) - self.policy.shared(before);
         }
         self.ports[Self::port(output) as usize].free &= !(1 << Self::place(output));
         self.switch_requests[self.asking_switch] = SwitchRequest { input, output };
@@ -389,8 +506,11 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
     /// credit comes.
     #[inline(always)]
     fn eligible(&mut self, place: usize) -> bool {
-        let output = &mut self.outputs[self.switch_requests[place].output as usize];
-        if output.occupancy >= self.policy.reserve {
+        let output = self.switch_requests[place].output;
+        let no_more = !Self::BUFFERED || self.stock.shared[Self::port(output) as usize] >= self.policy.pool;
+        let output = &mut self.outputs[output as usize];
+        let limit = if Self::BUFFERED { self.stock.limit } else { self.policy.reserve.into() };
+        if u32::from(output.occupancy) >= limit && no_more {
             output.starved = true;
             self.switch_requests[place].input = NONE;
             return false;
@@ -400,9 +520,9 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
 
     /// Switch allocation of the only request that was there when the step began.
     #[inline(always)]
-    fn allocate_single_switch(&mut self, now: u32, departure: u32) {
+    fn allocate_single_switch(&mut self, grant: Grant) {
         let request = self.switch_requests[0];
-        if !self.eligible(0) || self.grant_switch(request, now, departure) {
+        if !self.eligible(0) || self.grant_switch(request, grant) {
             self.asking_switch -= 1;
             self.switch_requests[0] = self.switch_requests[self.asking_switch];
         }
@@ -410,12 +530,12 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
 
     /// Switch allocation over the first `asking` requests.
     #[inline(always)]
-    fn allocate_switch(&mut self, asking: usize, now: u32, departure: u32) {
+    fn allocate_switch(&mut self, asking: usize, grant: Grant) {
         self.choose(asking);
         for place in (0..asking).rev() {
             let request = self.switch_requests[place];
             let done = if self.output_turns.wins(Self::port(request.output), place) {
-                self.grant_switch(request, now, departure)
+                self.grant_switch(request, grant)
             } else {
                 request.input == NONE
             };
@@ -483,14 +603,19 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
 
     /// A request has won the switch: its flit leaves. Returns true if the request is done.
     #[inline(always)]
-    fn grant_switch(&mut self, request: SwitchRequest, now: u32, departure: u32) -> bool {
+    fn grant_switch(&mut self, request: SwitchRequest, Grant { now, departure, delay }: Grant) -> bool {
         let SwitchRequest { input, output } = request;
         let (in_port, out_port) = (Self::port(input), Self::port(output));
         let (in_id, out_id) = (self.port_id(in_port), self.port_id(out_port));
         let arbiters = &mut self.ports[in_port as usize];
         (arbiters.offset, arbiters.input) = (Self::place(input) as u16 + 1, out_port + 1);
         let owned = &mut self.outputs[output as usize];
-        owned.occupancy += 1;
+        if !Self::BUFFERED || !self.policy.cut_through {
+            owned.occupancy += 1;
+        }
+        if Self::BUFFERED && !self.policy.cut_through && owned.occupancy > self.policy.reserve {
+            self.stock.shared[out_port as usize] += 1;
+        }
         if KIND == ADAPTIVE {
             self.again.queued[out_port as usize].sent += 1;
         }
@@ -511,20 +636,24 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
         if arbiters.waiting > 0 {
             self.freed.push(output);
         }
-        self.again.look |= KIND == ADAPTIVE && self.again.count > 0;
+        self.again.look |= Self::ADAPTIVE && self.again.count > 0;
         if more {
-            self.ask_vc(input);
+            self.ask_vc(input, delay);
         }
         true
     }
 
     /// The head at the front of input VC `input` asks for an output VC, from the next step on.
     #[inline(always)]
-    fn ask_vc(&mut self, input: u16) {
+    fn ask_vc(&mut self, input: u16, delay: Delay) {
         let InputVc { front, pointer, .. } = self.inputs[input as usize];
         let head = self.pool.get(front);
         let Flit { out, class, .. } = *head;
-        if KIND == ADAPTIVE && out == UNDECIDED {
+        let delayed = Self::BUFFERED && self.stock.delayed;
+        if delayed && Self::ADAPTIVE {
+            self.stock.ready[input as usize] = delay.ready;
+        }
+        if Self::ADAPTIVE && out == UNDECIDED {
             // As `InputQueuedRouters::ask_decision`.
             let vc = (self.first_port << LOG) as u32 + u32::from(input);
             self.again.fresh.push(FreshHead { vc, router: self.again.router, place: front });
@@ -532,8 +661,13 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
             return;
         }
         assert!(out < self.radix, "{NO_SUCH_PORT}");
-        let open = KIND == ADAPTIVE && InputQueuedRouters::<LOG, KIND>::may_decide_again(head, self.again.revocable);
+        let open = Self::ADAPTIVE && InputQueuedRouters::<LOG, KIND>::may_decide_again(head, self.again.revocable);
         let commitment = if open { Commitment::Open } else { Commitment::Final };
+        if delayed {
+            let vc = (self.first_port << LOG) as u32 + u32::from(input);
+            return self.stock.unready[usize::from(delay.late)]
+                .push(delay.cycle, Unready { vc, out, class, commitment });
+        }
         self.vc_requests[self.asking_vc] = VcRequest { input, port: out, pointer, class, commitment };
         self.asking_vc += 1;
     }

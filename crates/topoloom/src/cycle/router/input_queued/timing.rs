@@ -15,13 +15,24 @@ pub(super) struct Delay {
     pub(super) step: u32,
     /// The first one in which it may.
     pub(super) ready: u32,
-    /// The cycle of that one, if it is a later cycle.
-    pub(super) due: Option<u32>,
+    /// The cycle of that one.
+    pub(super) cycle: u32,
+    /// That is a later cycle.
+    pub(super) later: bool,
+    /// That is not the first step of its cycle.
+    pub(super) late: bool,
 }
 
 impl Delay {
+    /// Until the internal step `ready`.
+    #[inline(always)]
+    pub(super) fn until(speedup: f64, ready: u32) -> Self {
+        let cycle = cycle_of(speedup, ready);
+        Self { ready, cycle, late: ready != first_step(speedup, cycle), ..Self::NONE }
+    }
+
     /// At once.
-    pub(super) const NONE: Self = Self { step: u32::MAX, ready: 0, due: None };
+    pub(super) const NONE: Self = Self { step: u32::MAX, ready: 0, cycle: 0, later: false, late: false };
 }
 
 /// The first internal step of a cycle.

@@ -2,9 +2,9 @@
 
 use super::matching::{Pairing, wavefront};
 use super::options::Allocator;
-use super::timing::{Delay, after, cycle_of};
+use super::timing::{Delay, after, cycle_of, first_step};
 use super::waiting_heads::{Commitment, Unready};
-use super::{GENERAL, InputQueuedRouters, NO_SUCH_PORT, NONE, RouterState};
+use super::{BUFFERED, GENERAL, InputQueuedRouters, NO_SUCH_PORT, NONE, RouterState};
 use crate::cycle::flit::UNDECIDED;
 
 /// An input VC that asks for an output VC of a class.
@@ -27,28 +27,73 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     /// A head that has decided for `out` and `class` has come to the front of input VC `index` (domain numbering): it asks
     /// for an output VC. Returns true if it is on the list of requests.
     #[inline(always)]
-    pub(super) fn ask_vc(
+    pub(super) fn ask_vc(&mut self, router: u32, index: usize, decided: (u16, u8, Commitment), step: u32) -> bool {
+        let delay = if self.delayed() { self.delay_of(step) } else { Delay::NONE };
+        self.ask_vc_after(router, index, decided, delay)
+    }
+
+    /// The same, once a delay is over.
+    #[inline(always)]
+    pub(super) fn ask_vc_after(
         &mut self,
         router: u32,
         index: usize,
         (out, class, commitment): (u16, u8, Commitment),
-        step: u32,
+        delay: Delay,
     ) -> bool {
-        let delay = if self.delayed() { self.delay_of(step) } else { Delay::NONE };
-        if self.delayed() {
+        if KIND != BUFFERED && self.delayed() {
             self.ready[index] = delay.ready;
         }
         if self.decides_again() && out == UNDECIDED {
             self.ask_decision(router as usize, index as u32);
             return false;
         }
-        if let Some(cycle) = delay.due {
+        // At the buffered kinds what is listed may be allocated.
+        if if Self::BUFFERED { self.delayed } else { delay.later } {
             assert!(out < self.routers[router as usize].radix, "{NO_SUCH_PORT}");
-            self.unready.push(cycle, Unready { vc: index as u32, out, class, commitment });
+            self.wait_until_ready(delay, Unready { vc: index as u32, out, class, commitment });
             return false;
         }
         self.list_vc_request(router, index, out, class, commitment);
         true
+    }
+
+    /// A head will be on the list of requests when it is ready.
+    #[inline(always)]
+    fn wait_until_ready(&mut self, delay: Delay, head: Unready) {
+        self.unready[usize::from(delay.late)].push(delay.cycle, head);
+    }
+
+    /// A head that decides again, at the front of input VC `index` (domain numbering), asks for an output VC in cycle
+    /// `now`. At the buffered kinds it is not on the list of requests before it is ready.
+    #[inline(always)]
+    pub(super) fn ask_after_deciding(
+        &mut self,
+        router: u32,
+        index: usize,
+        (out, class, commitment): (u16, u8, Commitment),
+        now: u32,
+    ) {
+        if Self::BUFFERED && self.delayed && self.ready[index] > first_step(self.speedup, now) {
+            if commitment == Commitment::Noted {
+                self.settle(index);
+            }
+            let commitment = Commitment::Open;
+            let delay = Delay::until(self.speedup, self.ready[index]);
+            return self.wait_until_ready(delay, Unready { vc: index as u32, out, class, commitment });
+        }
+        self.list_vc_request(router, index, out, class, commitment);
+        self.activate(router);
+    }
+
+    /// [`InputQueuedRouters::delay_of`] the steps after those of the cycle whose first one is `first`, if there are delays.
+    #[inline(always)]
+    pub(super) fn delays_after(&mut self, first: u32) -> [Delay; 2] {
+        if Self::BUFFERED && self.delayed {
+            [first + 1, first + 2].map(|step| self.delay_of(step))
+        } else {
+            [Delay::NONE; 2]
+        }
     }
 
     /// When a head that comes to the front of its VC in internal step `step` may be allocated. Most of them come in the same
@@ -66,8 +111,8 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     fn find_delay(&mut self, step: u32) -> Delay {
         let routed = self.delays.routing.map_or(step, |cycles| after(self.speedup, step + 1, cycles));
         let ready = after(self.speedup, routed, self.delays.vc_alloc);
-        let cycle = cycle_of(self.speedup, ready);
-        let delay = Delay { step, ready, due: (cycle > cycle_of(self.speedup, step)).then_some(cycle) };
+        let until = Delay::until(self.speedup, ready);
+        let delay = Delay { step, later: until.cycle > cycle_of(self.speedup, step), ..until };
         let kept = self.delays_of.len();
         self.delays_of[step as usize % kept] = delay;
         delay
@@ -75,16 +120,21 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
 
     /// Puts the heads that may be allocated from cycle `now` on, after a delay, on the lists of requests.
     pub(super) fn list_ready(&mut self, now: u32) {
-        let ready = self.unready.take(now);
-        for &Unready { vc, out, class, commitment } in &ready {
-            let router = self.router_of[(vc >> LOG) as usize];
-            self.list_vc_request(router, vc as usize, out, class, commitment);
-            self.activate(router);
-            if self.deep {
-                self.pool.prefetch(self.inputs[vc as usize].front);
+        for late in 0..self.unready.len() {
+            let ready = self.unready[late].take(now);
+            for &Unready { vc, out, class, commitment } in &ready {
+                let router = self.router_of[(vc >> LOG) as usize];
+                self.list_vc_request(router, vc as usize, out, class, commitment);
+                if Self::BUFFERED {
+                    self.routers[router as usize].late += late as u16;
+                }
+                self.activate(router);
+                if self.deep {
+                    self.pool.prefetch(self.inputs[vc as usize].front);
+                }
             }
+            self.unready[late].recycle(ready);
         }
-        self.unready.recycle(ready);
     }
 
     /// Puts the head at the front of input VC `index` (domain numbering) on the list of requests.

@@ -126,7 +126,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
 
     /// A head that has come to the front undecided has decided.
     #[inline(always)]
-    pub(super) fn head_decides(&mut self, FreshHead { vc, router, place }: FreshHead, decision: Decision) {
+    pub(super) fn head_decides(&mut self, FreshHead { vc, router, place }: FreshHead, decision: Decision, now: u32) {
         let head = self.pool.at(place);
         let before = head.state;
         head.decide(decision);
@@ -134,15 +134,15 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         let port = self.routers[router as usize].first_port + u32::from(decision.out);
         self.remember(place, before);
         self.move_queue(port, decision.class, size as i32);
-        if !self.front_asks(router, vc, place, decision) {
+        if !self.front_asks(router, vc, place, decision, now) {
             self.wait_undecided(router as usize, self.input_of(router, vc));
         }
     }
 
     /// A head that has arrived at the front has decided.
     #[inline(always)]
-    pub(super) fn front_decides(&mut self, router: u32, vc: u32, place: u32, decision: Decision) {
-        if !self.front_asks(router, vc, place, decision) {
+    pub(super) fn front_decides(&mut self, router: u32, vc: u32, place: u32, decision: Decision, now: u32) {
+        if !self.front_asks(router, vc, place, decision, now) {
             self.refused.push((router, vc));
         }
     }
@@ -150,12 +150,18 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     /// The head at `place`, at the front of input VC `vc` (domain numbering), asks for an output VC; false if none that has
     /// room is free. Its record is then among the waiting heads.
     #[inline(always)]
-    fn front_asks(&mut self, router: u32, vc: u32, place: u32, Decision { out, class, .. }: Decision) -> bool {
+    fn front_asks(
+        &mut self,
+        router: u32,
+        vc: u32,
+        place: u32,
+        Decision { out, class, .. }: Decision,
+        now: u32,
+    ) -> bool {
         let port = self.routers[router as usize].first_port as usize + usize::from(out);
         let usable = self.usable(port, class, |this| this.policy.wanted(this.pool.get(place))) != 0;
         if usable {
-            self.list_vc_request(router, vc as usize, out, class, Commitment::Open);
-            self.activate(router);
+            self.ask_after_deciding(router, vc as usize, (out, class, Commitment::Open), now);
         } else {
             self.note(vc as usize);
         }
@@ -170,7 +176,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
 
     /// The head at the front of input VC `vc` (domain numbering), which waits, has decided again.
     #[inline(always)]
-    pub(super) fn head_decides_anew(&mut self, router: u32, vc: u32, decision: Decision) {
+    pub(super) fn head_decides_anew(&mut self, router: u32, vc: u32, decision: Decision, now: u32) {
         let head = &mut self.waiting_heads[vc as usize];
         let before = *head;
         head.decide(decision);
@@ -184,8 +190,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             let input = self.input_of(router, vc);
             self.routers[router as usize].undecided -= 1;
             self.undecided.remove(router as usize, input);
-            self.list_vc_request(router, vc as usize, out, class, Commitment::Noted);
-            self.activate(router);
+            self.ask_after_deciding(router, vc as usize, (out, class, Commitment::Noted), now);
         }
     }
 

@@ -391,7 +391,7 @@ impl RouterModel for Voq {
         Flit { state: before, ..head }
     }
 
-    fn redirect(&mut self, vc: u32, queue: u32, decision: Decision) {
+    fn redirect(&mut self, vc: u32, queue: u32, decision: Decision, _now: u32) {
         let next = self.falling.pop_front();
         debug_assert_eq!(next, Some(queue), "heads decide in order");
         let (_, card, input, output) = self.place(queue);
