@@ -146,9 +146,17 @@ pub struct Pool<T> {
 }
 
 impl<T: Copy + Default> Pool<T> {
-    /// An empty pool, under the promise of `_tables`.
-    pub fn new(_tables: &TableMaker) -> Self {
-        Self { nodes: Vec::new(), free: Vec::new() }
+    /// Bytes that are reserved at most.
+    const RESERVED: usize = 64 << 20;
+
+    /// An empty pool, under the promise of `_tables`, that holds `most` at a time. Memory is reserved for them: to grow would
+    /// copy what is there, whose pages take longer to be mapped anew than a flit to cross a router. Memory that is not used
+    /// takes none.
+    pub fn new(_tables: &TableMaker, most: usize) -> Self {
+        let mut nodes = Vec::new();
+        // Without it, they grow.
+        _ = nodes.try_reserve_exact(most.min(Self::RESERVED / size_of::<Node<T>>()));
+        Self { nodes, free: Vec::new() }
     }
 
     /// The node at `place`.
@@ -238,7 +246,7 @@ mod tests {
 
     fn pool() -> Pool<u64> {
         // SAFETY: the tests ask for places that `insert` has returned; where not, debug builds find it.
-        Pool::new(&unsafe { TableMaker::promise() })
+        Pool::new(&unsafe { TableMaker::promise() }, 2)
     }
 
     #[test]

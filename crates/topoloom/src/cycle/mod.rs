@@ -311,6 +311,11 @@ impl Setup {
         self.interface.buffers.divide(self.interface.buffer, self.vcs, whole)
     }
 
+    /// The slots of the buffers of `ports` ports.
+    fn slots(&self, ports: usize) -> usize {
+        ports * self.vcs as usize * self.interface.buffer as usize
+    }
+
     /// Keeps bubbles for packets of up to the largest size, if the routing asks for it.
     fn keep_bubbles(self, name: &str, routing: &AnyRouting) -> Result<Self> {
         let largest = self.largest;

@@ -124,6 +124,12 @@ impl<T> IndexMut<usize> for Table<T> {
 pub struct Part<'a, T>(&'a mut [T]);
 
 impl<T> Part<'_, T> {
+    /// All of them.
+    #[inline(always)]
+    pub fn all(&self) -> &[T] {
+        self.0
+    }
+
     /// As [`Table::prefetch`].
     #[inline(always)]
     pub fn prefetch(&self, index: usize) {

@@ -22,8 +22,8 @@ pub(super) struct InputVc {
     pub(super) flits: u16,
     /// The output VC (router numbering) that the packet at the front holds, or [`NONE`].
     pub(super) output: u16,
-    /// Round-robin pointer over the router's output VCs.
-    pub(super) pointer: u16,
+    /// The router's output VC that it was given last.
+    pub(super) last_output: u16,
     /// The class that its head wants while it waits, off all lists, for a VC.
     pub(super) class: u8,
     /// The flit at the front is the last of its packet: a router that grants it need not look into the pool.
@@ -33,7 +33,7 @@ pub(super) struct InputVc {
 impl InputVc {
     /// What a VC is before anything has arrived.
     pub(super) const EMPTY: Self =
-        Self { front: NIL, last: NIL, flits: 0, output: NONE, pointer: 0, class: 0, tail: false };
+        Self { front: NIL, last: NIL, flits: 0, output: NONE, last_output: NONE, class: 0, tail: false };
 
     /// The front flit leaves: returns its place, and whether it is the last of its packet.
     #[inline(always)]
@@ -61,8 +61,8 @@ pub(super) struct OutputVc {
     /// Slots taken behind it: flits sent whose credits have not come back, or, under virtual cut-through, whole
     /// packets from the moment at which they are given the VC.
     pub(super) occupancy: u16,
-    /// Round-robin pointer over the router's input VCs.
-    pub(super) pointer: u16,
+    /// The router's input VC that was given it last.
+    pub(super) last_input: u16,
     /// The input VC that holds it, or [`NONE`].
     pub(super) owner: u16,
     /// True if the owner waits, off all lists, for a credit; without an owner, if a head waits for room.
@@ -159,7 +159,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
 
     /// Puts those who wait for a VC of output `port` (domain numbering) on the list of requests.
     ///
-    /// If a single VC is free, all of them would ask for it, and only the first from its round-robin pointer on could
+    /// If a single VC is free, all of them would ask for it, and only the first behind the one that was given it last could
     /// win: the others need not be looked at.
     // Not inlined, like what else is seldom: the loops of a step need the registers.
     #[inline(never)]
@@ -171,8 +171,11 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             && self.priority() == Priority::None;
         let only_first = free.is_power_of_two() && simple;
         let vc_base = (self.routers[router].first_port as usize) << LOG;
-        let pointer = if only_first { self.outputs[(port << LOG) + free.trailing_zeros() as usize].pointer } else { 0 };
-        for (word, part) in self.words_from(pointer) {
+        let last = match only_first {
+            true => self.outputs[(port << LOG) + free.trailing_zeros() as usize].last_input,
+            false => NONE,
+        };
+        for (word, part) in self.waiting.words_behind(last) {
             let mut bits = self.waiting.word(port, word) & part;
             while bits != 0 {
                 let input = word * 64 + bits.trailing_zeros() as usize;
@@ -189,42 +192,6 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
                 }
             }
         }
-    }
-
-    /// The same at a router of one of the simple kinds whose VCs do not ask for room: it gives back one VC of an output
-    /// in a step, here `output` (router numbering). Of those who wait there no other is free for any, or they would ask for
-    /// it. So one can win, the first from the pointer of the VC on that may take it.
-    #[inline(never)]
-    pub(super) fn wake_first(&mut self, router: usize, output: u16) {
-        let first_port = self.routers[router].first_port as usize;
-        let (vc_base, port) = (first_port << LOG, first_port + usize::from(Self::port(output)));
-        for (word, part) in self.words_from(self.outputs[vc_base + usize::from(output)].pointer) {
-            let mut bits = self.waiting.word(port, word) & part;
-            while bits != 0 {
-                let input = word * 64 + bits.trailing_zeros() as usize;
-                bits &= bits - 1;
-                let class = self.inputs[vc_base + input].class;
-                if self.class_masks[class as usize] >> Self::vc(output) & 1 == 1 {
-                    return self.list_waiting(router, port, input, class);
-                }
-            }
-        }
-    }
-
-    /// The words of the sets of a router's input VCs, with the bits that count: from `pointer` to the end, then from the
-    /// start to it.
-    #[inline(always)]
-    fn words_from(&self, pointer: u16) -> impl Iterator<Item = (usize, u64)> + use<LOG, KIND> {
-        let (words, first, from) = (self.waiting.words, usize::from(pointer / 64), u64::MAX << (pointer % 64));
-        (0..=words).map(move |turn| {
-            let word = if first + turn < words { first + turn } else { first + turn - words };
-            let part = match turn {
-                0 => from,
-                _ if turn == words => !from,
-                _ => u64::MAX,
-            };
-            (word, part)
-        })
     }
 
     /// Puts the head of a class at `input` (router numbering), which waits at output `port`, on the list of requests.

@@ -23,6 +23,39 @@ impl InputSets {
         self.bits[owner * self.words + word]
     }
 
+    /// The words of a set, with the bits that count: from the input VC behind `last` to the end, then from the start to it.
+    #[inline(always)]
+    pub(super) fn words_behind(&self, last: u16) -> impl Iterator<Item = (usize, u64)> + use<> {
+        let pointer = last.wrapping_add(1);
+        let (words, first, from) = (self.words, usize::from(pointer / 64), u64::MAX << (pointer % 64));
+        (0..=words).map(move |turn| {
+            let word = if first + turn < words { first + turn } else { first + turn - words };
+            let part = match turn {
+                0 => from,
+                _ if turn == words => !from,
+                _ => u64::MAX,
+            };
+            (word, part)
+        })
+    }
+
+    /// The first member of the set of `owner` behind `last` that is `suited`.
+    // Not inlined, like what else is seldom: the loops of a step need the registers.
+    #[inline(never)]
+    pub(super) fn first_behind(&self, owner: usize, last: u16, suited: impl Fn(usize) -> bool) -> Option<usize> {
+        for (word, part) in self.words_behind(last) {
+            let mut bits = self.word(owner, word) & part;
+            while bits != 0 {
+                let input = word * 64 + bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                if suited(input) {
+                    return Some(input);
+                }
+            }
+        }
+        None
+    }
+
     /// Puts an input VC into the set of `owner`, in which it is not.
     #[inline(always)]
     pub(super) fn insert(&mut self, owner: usize, input: usize) {

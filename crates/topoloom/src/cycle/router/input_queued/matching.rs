@@ -2,6 +2,12 @@
 
 use crate::cycle::table::{Part, Table, TableMaker};
 
+/// How many come before `index` in a round, the first of which is the one behind `last`, the one served last.
+#[inline(always)]
+pub(super) fn turn(index: u16, last: u16) -> u16 {
+    index.wrapping_sub(last).wrapping_sub(1)
+}
+
 /// An empty place in a table of round-robin keys.
 const UNSET: u64 = u64::MAX;
 
@@ -102,11 +108,14 @@ impl<'a> Turns<'a> {
         Self { best: memory.part(0, places) }
     }
 
-    /// Offers a request with a round-robin key to a place: the lowest key wins.
+    /// Offers a request of an input (VC) to a place, where the first behind `last` wins.
     #[inline(always)]
-    pub(super) fn offer(&mut self, place: u16, key: u16, request: usize) {
+    pub(super) fn offer(&mut self, place: u16, input: u16, last: u16, request: usize) {
         let best = &mut self.best[place as usize];
-        *best = (*best).min(u32::from(key) << 16 | request as u32);
+        // Its turn and its number, in one sum.
+        let key = (u32::from(input.wrapping_sub(last)) << 16).wrapping_add(request as u32).wrapping_sub(1 << 16);
+        debug_assert_eq!(key, u32::from(turn(input, last)) << 16 | request as u32);
+        *best = (*best).min(key);
     }
 
     /// True if a request has won a place, which is then cleared.

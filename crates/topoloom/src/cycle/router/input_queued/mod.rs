@@ -55,12 +55,12 @@ const NONE: u16 = u16::MAX;
 struct PortArbiters {
     /// Output: VCs that no packet holds.
     free: u64,
-    /// Input: round-robin pointer over outputs.
-    input: u16,
-    /// Output: round-robin pointer over inputs.
-    output: u16,
-    /// Input: the VC that is preferred when several want one output.
-    offset: u16,
+    /// Input: the output that it was matched with last.
+    last_output: u16,
+    /// Output: the input that it was matched with last.
+    last_input: u16,
+    /// Input: its VC that sent last. Of several that want one output, that comes last.
+    last_vc: u16,
     /// Output: input VCs that wait, off the list of requests, for a VC to be freed.
     waiting: u16,
 }
@@ -461,12 +461,13 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
     type Plan = Options;
 
     fn new(setup: &Setup, options: &Options, first_ports: &[u32], ports: usize) -> Self {
-        let output = OutputVc { occupancy: 0, pointer: 0, owner: NONE, starved: false };
+        let output = OutputVc { occupancy: 0, last_input: NONE, owner: NONE, starved: false };
         let policy = BufferPolicy::new(setup);
         let wavefront = options.allocator == Allocator::Wavefront;
         let decides = setup.again != Again::Never;
         let by_class = decides && setup.by_class;
         let all = setup.class_masks[setup.classes as usize];
+        let port = PortArbiters { free: all, last_output: NONE, last_input: NONE, last_vc: NONE, waiting: 0 };
         let radix = first_ports.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0) as usize;
         let router = |w: &[u32]| RouterState {
             first_port: w[0],
@@ -488,7 +489,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
             routers: tables.of(first_ports.windows(2).map(router)),
             inputs: tables.filled(InputVc::EMPTY, ports << LOG),
             outputs: tables.filled(output, ports << LOG),
-            ports: tables.filled(PortArbiters { free: all, input: 0, output: 0, offset: 0, waiting: 0 }, ports),
+            ports: tables.filled(port, ports),
             shared: tables.filled(0, if Self::SHARES { ports } else { 0 }),
             vc_requests: tables.filled(VcRequest::NONE, ports << LOG),
             switch_requests: tables.filled(SwitchRequest { input: NONE, output: NONE }, ports << LOG),
@@ -502,7 +503,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
                 .flat_map(|(r, w)| std::iter::repeat_n(r as u32, (w[1] - w[0]) as usize))),
             class_masks: class_masks(&setup.class_masks),
             all_vcs: all,
-            pool: Pool::new(&tables),
+            pool: Pool::new(&tables, setup.slots(ports)),
             active: tables.filled(0, (first_ports.len() - 1).next_multiple_of(64)),
             bytes: ports * Self::BYTES,
             deep: false,

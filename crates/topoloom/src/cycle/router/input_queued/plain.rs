@@ -7,7 +7,7 @@
 
 use super::buffers::{InputVc, OutputVc, with_room};
 use super::input_sets::InputSets;
-use super::matching::{Choices, Turns};
+use super::matching::{Choices, Turns, turn};
 use super::switch_allocator::SwitchRequest;
 use super::timing::Delay;
 use super::vc_allocator::VcRequest;
@@ -131,6 +131,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             let mut plain = self.plain_router(router, channels);
             while substep < cycle.substeps && plain.freed.is_empty() {
                 plain.step(cycle, substep);
+                plain.wake_freed();
                 substep += 1;
             }
             let (asking_vc, asking_switch, grants) = (plain.asking_vc, plain.asking_switch, plain.grants);
@@ -165,7 +166,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             return false;
         }
         let (first_port, first_vc) = (first_port as usize, (first_port as usize) << LOG);
-        let VcRequest { input, port, pointer, class, commitment } = self.vc_requests[first_vc];
+        let VcRequest { input, port, last_output, class, commitment } = self.vc_requests[first_vc];
         let (in_port, out_port) = (first_port + usize::from(Self::port(input)), first_port + usize::from(port));
         let (in_vc, index) = (Self::vc(input), first_vc + usize::from(input));
         let PortArbiters { free, waiting, .. } = self.ports[out_port];
@@ -178,7 +179,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         if Self::ADAPTIVE && flits > 1 || KIND != PLAIN && may_not_fit() {
             return false;
         }
-        let out_vc = Self::pick(free, port, pointer);
+        let out_vc = Self::pick(free, port, last_output);
         let sending = &mut self.outputs[(out_port << LOG) + out_vc as usize];
         if sending.occupancy >= self.policy.reserve {
             if !Self::BUFFERED || self.shared[out_port] >= self.policy.pool {
@@ -186,7 +187,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             }
             self.shared[out_port] += 1;
         }
-        (sending.occupancy, sending.pointer) = (sending.occupancy + 1, input + 1);
+        (sending.occupancy, sending.last_input) = (sending.occupancy + 1, input);
         if KIND != PLAIN {
             sending.starved = false;
         }
@@ -197,12 +198,12 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             self.pool.at(front).decide(self.waiting_heads[index].decision());
         }
         let vc = &mut self.inputs[index];
-        vc.pointer = (port << LOG | out_vc as u16) + 1;
+        vc.last_output = port << LOG | out_vc as u16;
         let (place, _) = vc.pop(&self.pool);
         let more = vc.flits > 0;
         let arbiters = &mut self.ports[in_port];
-        (arbiters.offset, arbiters.input) = (in_vc as u16 + 1, port + 1);
-        self.ports[out_port].output = Self::port(input) + 1;
+        (arbiters.last_vc, arbiters.last_output) = (in_vc as u16, port);
+        self.ports[out_port].last_input = Self::port(input);
         channels.send_flit(PortId(out_port as u32), out_vc, now + 1, place, &mut self.pool);
         channels.send_credit(PortId(in_port as u32), in_vc, now);
         self.grants += 1;
@@ -274,15 +275,11 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         }
     }
 
-    /// Puts heads that wait for VCs that were freed in the step on the list of requests.
+    /// Puts heads that wait for VCs that were freed in the step, and for room in them, on the list of requests.
     #[inline(always)]
     fn wake_freed(&mut self, router: usize) {
         while let Some(output) = self.freed.pop() {
-            if self.whole() == 0 {
-                self.wake_first(router, output);
-            } else {
-                self.wake(router, self.routers[router].first_port as usize + usize::from(Self::port(output)));
-            }
+            self.wake(router, self.routers[router].first_port as usize + usize::from(Self::port(output)));
         }
     }
 }
@@ -331,7 +328,7 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
     /// The output VC that the request at `place` picks; if none is free, or none has room, its head waits off the list.
     #[inline(always)]
     fn pick(&mut self, place: usize) -> Option<u16> {
-        let VcRequest { port, pointer, class, .. } = self.vc_requests[place];
+        let VcRequest { port, last_output, class, .. } = self.vc_requests[place];
         let mut free = self.ports[port as usize].free & self.class_masks[class as usize];
         if KIND != PLAIN && free & self.policy.whole != 0 && !self.all_fit(port, self.again.most) {
             free = self.with_room(port, free, self.size_of(place));
@@ -340,7 +337,7 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
             self.park(place);
             return None;
         }
-        Some(port << LOG | InputQueuedRouters::<LOG, KIND>::pick(free, port, pointer) as u16)
+        Some(port << LOG | InputQueuedRouters::<LOG, KIND>::pick(free, port, last_output) as u16)
     }
 
     /// As [`InputQueuedRouters::all_fit`].
@@ -414,8 +411,8 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
         for place in 0..asking {
             let input = self.vc_requests[place].input;
             let Some(output) = self.pick(place) else { continue };
-            // Its pointer is that of its input VC: for now the pick takes its place.
-            self.vc_requests[place].pointer = output;
+            // What it was given last is known to its input VC: for now the pick takes its place.
+            self.vc_requests[place].last_output = output;
             if Self::BUFFERED {
                 tight |= self.stock.shared[Self::port(output) as usize] >= self.stock.tight;
             }
@@ -423,8 +420,7 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
                 // What it has decided is written to its flit if it wins.
                 self.pool.prefetch(self.inputs[input as usize].front);
             }
-            let key = input.wrapping_sub(self.outputs[output as usize].pointer);
-            self.vc_turns.offer(output, key, place);
+            self.vc_turns.offer(output, input, self.outputs[output as usize].last_input, place);
         }
         if Self::BUFFERED && tight {
             self.grant_vcs_in_order(asking);
@@ -432,10 +428,10 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
         let (mut left, mut all) = (asking, self.asking_vc);
         for place in (0..asking).rev() {
             let request = self.vc_requests[place];
-            if self.vc_turns.wins(request.pointer, place) {
-                self.grant_vc(request, request.pointer);
+            if self.vc_turns.wins(request.last_output, place) {
+                self.grant_vc(request, request.last_output);
             } else if request.input != NONE {
-                self.vc_requests[place].pointer = self.inputs[request.input as usize].pointer;
+                self.vc_requests[place].last_output = self.inputs[request.input as usize].last_output;
                 continue;
             }
             (left, all) = (left - 1, all - 1);
@@ -453,7 +449,7 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
     fn grant_vcs_in_order(&mut self, asking: usize) {
         let mut winners = std::mem::take(self.stock.winners);
         for place in 0..asking {
-            let VcRequest { input, pointer: output, .. } = self.vc_requests[place];
+            let VcRequest { input, last_output: output, .. } = self.vc_requests[place];
             if input != NONE && self.vc_turns.wins(output, place) {
                 winners.push((output, place as u16));
             }
@@ -478,12 +474,12 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
             self.pool.at(self.inputs[input as usize].front).decide(decision);
         }
         let vc = &mut self.inputs[input as usize];
-        (vc.output, vc.pointer) = (output, output + 1);
+        (vc.output, vc.last_output) = (output, output);
         if self.deep {
             self.pool.prefetch(vc.front);
         }
         let owned = &mut self.outputs[output as usize];
-        (owned.owner, owned.pointer) = (input, input + 1);
+        (owned.owner, owned.last_input) = (input, input);
         // At the plain router none waits for room in a free VC.
         debug_assert!(KIND != PLAIN || !owned.starved);
         if KIND != PLAIN {
@@ -579,8 +575,8 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
             let request = self.switch_requests[place];
             let port = Self::port(request.input);
             let arbiters = &self.ports[port as usize];
-            let output = u32::from(Self::port(request.output).wrapping_sub(arbiters.input));
-            let vc = (Self::place(request.input).wrapping_sub(u32::from(arbiters.offset))) & 0xFF;
+            let output = u32::from(turn(Self::port(request.output), arbiters.last_output));
+            let vc = u32::from(turn(Self::place(request.input) as u16, arbiters.last_vc)) & 0xFF;
             self.by_input.offer(port, None, output << 8 | vc, place);
         }
         for place in 0..asking {
@@ -591,11 +587,11 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
         }
     }
 
-    /// Offers a request to its output, which takes the first input from its pointer on.
+    /// Offers a request to its output, which takes the first input behind the last one that it took.
     #[inline(always)]
     fn offer_to_output(&mut self, request: SwitchRequest, place: usize) {
         let (input, output) = (Self::port(request.input), Self::port(request.output));
-        self.output_turns.offer(output, input.wrapping_sub(self.ports[output as usize].output), place);
+        self.output_turns.offer(output, input, self.ports[output as usize].last_input, place);
         if self.deep {
             self.inputs[request.input as usize].expect_second(self.pool);
         }
@@ -608,7 +604,7 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
         let (in_port, out_port) = (Self::port(input), Self::port(output));
         let (in_id, out_id) = (self.port_id(in_port), self.port_id(out_port));
         let arbiters = &mut self.ports[in_port as usize];
-        (arbiters.offset, arbiters.input) = (Self::place(input) as u16 + 1, out_port + 1);
+        (arbiters.last_vc, arbiters.last_output) = (Self::place(input) as u16, out_port);
         let owned = &mut self.outputs[output as usize];
         if !Self::BUFFERED || !self.policy.cut_through {
             owned.occupancy += 1;
@@ -627,7 +623,7 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
         self.wires.send_credit(&mut self.ends[in_port as usize], in_id, Self::place(input), now);
         self.grants += 1;
         let arbiters = &mut self.ports[out_port as usize];
-        arbiters.output = in_port + 1;
+        arbiters.last_input = in_port;
         if !tail {
             return !more;
         }
@@ -646,7 +642,7 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
     /// The head at the front of input VC `input` asks for an output VC, from the next step on.
     #[inline(always)]
     fn ask_vc(&mut self, input: u16, delay: Delay) {
-        let InputVc { front, pointer, .. } = self.inputs[input as usize];
+        let InputVc { front, last_output, .. } = self.inputs[input as usize];
         let head = self.pool.get(front);
         let Flit { out, class, .. } = *head;
         let delayed = Self::BUFFERED && self.stock.delayed;
@@ -668,7 +664,43 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
             return self.stock.unready[usize::from(delay.late)]
                 .push(delay.cycle, Unready { vc, out, class, commitment });
         }
-        self.vc_requests[self.asking_vc] = VcRequest { input, port: out, pointer, class, commitment };
+        self.vc_requests[self.asking_vc] = VcRequest { input, port: out, last_output, class, commitment };
+        self.asking_vc += 1;
+    }
+
+    /// Some VC must have room for all of a packet.
+    #[inline(always)]
+    fn asks_for_room(&self) -> bool {
+        KIND != PLAIN && self.policy.whole != 0
+    }
+
+    /// Wakes heads that wait for VCs that were freed in the step. Where some wait for room, what frees them is left.
+    // Not where VCs are freed: the loops of a step need the registers.
+    #[inline(always)]
+    fn wake_freed(&mut self) {
+        while !self.asks_for_room()
+            && let Some(output) = self.freed.pop()
+        {
+            self.wake_first(output);
+        }
+    }
+
+    /// Output VC `output` has been freed, and heads wait at its output, not for room: the first that may take it asks for
+    /// it. An output gives back one VC in a step. Of those who wait no other is free for any, or they would ask for it: so one
+    /// can win.
+    #[inline(always)]
+    fn wake_first(&mut self, output: u16) {
+        let (port, place, last) = (Self::port(output), Self::place(output), self.outputs[output as usize].last_input);
+        // By value: what closures borrow of the router would no longer be in registers.
+        let (inputs, masks) = (self.inputs.all(), self.class_masks);
+        let owner = self.first_port + usize::from(port);
+        let suited = |input: usize| masks[inputs[input].class as usize] >> place & 1 == 1;
+        let Some(input) = self.waiting.first_behind(owner, last, suited) else { return };
+        self.waiting.remove(owner, input);
+        self.ports[port as usize].waiting -= 1;
+        let InputVc { last_output, class, .. } = self.inputs[input];
+        let commitment = Commitment::Final;
+        self.vc_requests[self.asking_vc] = VcRequest { input: input as u16, port, last_output, class, commitment };
         self.asking_vc += 1;
     }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::matching::{Pairing, wavefront};
+use super::matching::{Pairing, turn, wavefront};
 use super::options::Allocator;
 use super::timing::after;
 use super::{InputQueuedRouters, NONE};
@@ -150,13 +150,13 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         }
     }
 
-    /// Offers a request to its output, which takes the first input from its pointer on.
+    /// Offers a request to its output, which takes the first input behind the last one that it took.
     #[inline(always)]
     fn offer_to_output(&mut self, vc_base: usize, request: SwitchRequest, place: usize) {
         let (input, output) = (Self::port(request.input), Self::port(request.output));
-        let pointer = self.ports[(vc_base >> LOG) + output as usize].output;
+        let last = self.ports[(vc_base >> LOG) + output as usize].last_input;
         let rank = self.rank(vc_base, request.input);
-        self.by_output.offer(output, rank, u32::from(input.wrapping_sub(pointer)), place);
+        self.by_output.offer(output, rank, u32::from(turn(input, last)), place);
         if self.deep {
             self.inputs[vc_base + request.input as usize].expect_second(&self.pool);
         }
@@ -172,8 +172,8 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             let Some(request) = self.eligible(vc_base, place, step) else { continue };
             let port = Self::port(request.input);
             let arbiters = &self.ports[(vc_base >> LOG) + port as usize];
-            let output = u32::from(Self::port(request.output).wrapping_sub(arbiters.input));
-            let vc = (Self::vc(request.input).wrapping_sub(u32::from(arbiters.offset))) & 0xFF;
+            let output = u32::from(turn(Self::port(request.output), arbiters.last_output));
+            let vc = u32::from(turn(Self::vc(request.input) as u16, arbiters.last_vc)) & 0xFF;
             let rank = self.rank(vc_base, request.input);
             self.by_input.offer(port, rank, output << 8 | vc, place);
         }
@@ -191,9 +191,9 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         for place in asking {
             let Some(request) = self.eligible(vc_base, place, step) else { continue };
             let (input, output) = (Self::port(request.input), Self::port(request.output));
-            let key = u32::from(input.wrapping_sub(self.ports[port_base + output as usize].output));
-            let offset = self.ports[port_base + input as usize].offset;
-            let vc = (Self::vc(request.input).wrapping_sub(u32::from(offset))) & 0xFF;
+            let key = u32::from(turn(input, self.ports[port_base + output as usize].last_input));
+            let last = self.ports[port_base + input as usize].last_vc;
+            let vc = u32::from(turn(Self::vc(request.input) as u16, last)) & 0xFF;
             let rank = self.rank(vc_base, request.input);
             self.by_output.offer_noted(output, rank, key << 8 | vc, place);
         }
@@ -201,9 +201,9 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             let (output, place) = self.by_output.take(i);
             let request = self.switch_requests[place];
             let input = Self::port(request.input);
-            let pointer = self.ports[port_base + input as usize].input;
+            let last = self.ports[port_base + input as usize].last_output;
             let rank = self.rank(vc_base, request.input);
-            self.by_input.offer_noted(input, rank, u32::from(output.wrapping_sub(pointer)), place);
+            self.by_input.offer_noted(input, rank, u32::from(turn(output, last)), place);
         }
         for i in 0..std::mem::take(&mut self.by_input.len) {
             let (_, place) = self.by_input.take(i);
@@ -219,8 +219,8 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         for place in asking {
             let Some(request) = self.eligible(port_base << LOG, place, step) else { continue };
             let (input, output) = (Self::port(request.input), Self::port(request.output));
-            let offset = self.ports[port_base + input as usize].offset;
-            let turn = (Self::vc(request.input).wrapping_sub(u32::from(offset))) & 0xFF;
+            let last = self.ports[port_base + input as usize].last_vc;
+            let turn = u32::from(turn(Self::vc(request.input) as u16, last)) & 0xFF;
             let diagonal = (u32::from(input) + u32::from(output) + square - first) % square;
             let rank = self.rank(port_base << LOG, request.input).unwrap_or(0);
             requests.push(Pairing { rank, diagonal, output, input, turn, place });
@@ -249,10 +249,10 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         let (input, output) = (Self::port(request.input), Self::port(request.output));
         let (in_port, out_port) = ((vc_base >> LOG) + input as usize, (vc_base >> LOG) + output as usize);
         let arbiters = &mut self.ports[in_port];
-        arbiters.offset = Self::vc(request.input) as u16 + 1;
+        arbiters.last_vc = Self::vc(request.input) as u16;
         if move_pointers {
-            arbiters.input = output + 1;
-            self.ports[out_port].output = input + 1;
+            arbiters.last_output = output;
+            self.ports[out_port].last_input = input;
         }
         if self.iterations() > 1 {
             self.granted.extend([input << 1, output << 1 | 1]);

@@ -1,6 +1,6 @@
 //! VC allocation: which heads are given which output VCs.
 
-use super::matching::{Pairing, wavefront};
+use super::matching::{Pairing, turn, wavefront};
 use super::options::Allocator;
 use super::timing::{Delay, after, cycle_of, first_step};
 use super::waiting_heads::{Commitment, Unready};
@@ -12,15 +12,16 @@ use crate::cycle::flit::UNDECIDED;
 pub(super) struct VcRequest {
     pub(super) input: u16,
     pub(super) port: u16,
-    /// The input VC's round-robin pointer.
-    pub(super) pointer: u16,
+    /// The output VC that the input VC was given last; within a step of the plain router, the one that it picks.
+    pub(super) last_output: u16,
     pub(super) class: u8,
     pub(super) commitment: Commitment,
 }
 
 impl VcRequest {
     /// An empty place, or a request that has been served.
-    pub(super) const NONE: Self = Self { input: NONE, port: 0, pointer: 0, class: 0, commitment: Commitment::Final };
+    pub(super) const NONE: Self =
+        Self { input: NONE, port: 0, last_output: 0, class: 0, commitment: Commitment::Final };
 }
 
 impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
@@ -147,7 +148,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         state.asking_vc += 1;
         let input = (index as u32 - vc_base) as u16;
         self.vc_requests[place] =
-            VcRequest { input, port: out, pointer: self.inputs[index].pointer, class, commitment };
+            VcRequest { input, port: out, last_output: self.inputs[index].last_output, class, commitment };
     }
 
     /// VC allocation of one router in internal step `step`.
@@ -207,11 +208,11 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         }
     }
 
-    /// The VC that an input VC's round-robin pointer picks among `free` ones of `port`: the first from the pointer on,
-    /// the lowest if the pointer is elsewhere.
+    /// The VC that an input VC picks among `free` ones of `port`: the first behind the one that it was given last, the
+    /// lowest if that was elsewhere.
     #[inline(always)]
-    pub(super) fn pick(free: u64, port: u16, pointer: u16) -> u32 {
-        let from = if Self::port(pointer) == port { Self::vc(pointer) } else { 0 };
+    pub(super) fn pick(free: u64, port: u16, last: u16) -> u32 {
+        let from = if Self::port(last) == port { Self::vc(last) + 1 } else { 0 };
         // Rotated, the first comes first: a branch would often be mispredicted.
         (free.rotate_right(from).trailing_zeros() + from) % u64::BITS
     }
@@ -265,7 +266,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
                 self.park(router, place);
                 continue;
             }
-            let output = request.port << LOG | Self::pick(free, request.port, request.pointer) as u16;
+            let output = request.port << LOG | Self::pick(free, request.port, request.last_output) as u16;
             if asking_vc == 1 {
                 self.grant_vc(router, vc_base, request, output, true, step);
                 self.routers[router].asking_vc = 0;
@@ -276,8 +277,8 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
                 // What it has decided is written to its flit if it wins.
                 self.pool.prefetch(self.inputs[vc_base + request.input as usize].front);
             }
-            let pointer = self.outputs[vc_base + output as usize].pointer;
-            let (rank, key) = (self.rank(vc_base, request.input), u32::from(request.input.wrapping_sub(pointer)));
+            let last = self.outputs[vc_base + output as usize].last_input;
+            let (rank, key) = (self.rank(vc_base, request.input), u32::from(turn(request.input, last)));
             if self.crowded() {
                 // Winners may come too late only if the shared slots do not suffice for all, and one that enters a ring.
                 tight |= self.shared[port] + (self.vcs + 1) * self.largest > self.policy.pool;
@@ -343,16 +344,16 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             while free != 0 {
                 let output = request.port << LOG | free.trailing_zeros() as u16;
                 free &= free - 1;
-                let pointer = self.outputs[vc_base + output as usize].pointer;
-                self.by_vc.offer_noted(output, rank, u32::from(request.input.wrapping_sub(pointer)), place);
+                let last = self.outputs[vc_base + output as usize].last_input;
+                self.by_vc.offer_noted(output, rank, u32::from(turn(request.input, last)), place);
             }
         }
-        // The grants of an input VC compete by its own pointer.
+        // The grants of an input VC compete by its own turns.
         let mut accepted: Vec<(usize, u16, u16)> = Vec::new();
         for i in 0..std::mem::take(&mut self.by_vc.len) {
             let (output, place) = self.by_vc.take(i);
             let request = self.vc_requests[place];
-            let key = output.wrapping_sub(self.inputs[vc_base + request.input as usize].pointer);
+            let key = turn(output, self.inputs[vc_base + request.input as usize].last_output);
             match accepted.iter_mut().find(|(p, _, _)| *p == place) {
                 Some(best) if key < best.1 => *best = (place, key, output),
                 Some(_) => {}
@@ -446,8 +447,8 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         owned.owner = input;
         owned.starved = false;
         if move_pointers {
-            vc.pointer = output + 1;
-            owned.pointer = input + 1;
+            vc.last_output = output;
+            owned.last_input = input;
         }
         self.ports[(vc_base >> LOG) + Self::port(output) as usize].free &= !(1 << Self::vc(output));
         if KIND == GENERAL && self.policy.cut_through {
