@@ -17,19 +17,33 @@ const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 /// A random stream: the mixed values of a counter.
 #[derive(Debug, Clone, Copy)]
 pub struct Rng {
+    /// The number of the stream before it begins.
     counter: u64,
+    seed: u64,
+    begun: bool,
 }
 
 impl Rng {
     /// The stream number `id` of `seed`. Streams of different ids are independent.
+    ///
+    /// It begins with its first draw: where a decision may draw in several places, and seldom does, beginning it first would
+    /// take longer than the decision.
     #[inline(always)]
     pub fn stream(seed: u64, id: u64) -> Self {
-        Self { counter: mix(seed ^ mix(id.wrapping_add(STEP))) }
+        Self { counter: id, seed, begun: false }
+    }
+
+    #[inline(always)]
+    fn begin(&mut self) {
+        if !self.begun {
+            (self.counter, self.begun) = (mix(self.seed ^ mix(self.counter.wrapping_add(STEP))), true);
+        }
     }
 
     /// The next 64 random bits.
     #[inline(always)]
     pub fn bits(&mut self) -> u64 {
+        self.begin();
         self.counter = self.counter.wrapping_add(STEP);
         mix(self.counter)
     }
@@ -72,9 +86,44 @@ impl Rng {
     }
 }
 
+/// A random stream that has begun, in as little memory as it takes.
+#[derive(Debug, Clone, Copy)]
+pub struct KeptRng {
+    counter: u64,
+}
+
+impl KeptRng {
+    /// [`Rng::stream`].
+    pub fn stream(seed: u64, id: u64) -> Self {
+        let mut rng = Rng::stream(seed, id);
+        rng.begin();
+        Self { counter: rng.counter }
+    }
+
+    /// What `draw` makes of the stream's next draws.
+    #[inline(always)]
+    pub fn draw<T>(&mut self, draw: impl FnOnce(&mut Rng) -> T) -> T {
+        let mut rng = Rng { counter: self.counter, seed: 0, begun: true };
+        let drawn = draw(&mut rng);
+        self.counter = rng.counter;
+        drawn
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::Rng;
+    use super::{KeptRng, Rng};
+
+    #[test]
+    fn a_stream_is_the_same_begun_copied_or_kept() {
+        let mut rng = Rng::stream(3, 9);
+        let (mut copy, mut kept) = (rng, KeptRng::stream(3, 9));
+        let drawn: Vec<u64> = (0..5).map(|_| rng.bits()).collect();
+        assert_eq!(drawn, (0..5).map(|_| copy.bits()).collect::<Vec<_>>());
+        assert_eq!(drawn, (0..5).map(|_| kept.draw(Rng::bits)).collect::<Vec<_>>());
+        assert_ne!(drawn[0], Rng::stream(3, 10).bits());
+        assert_ne!(drawn[0], Rng::stream(4, 9).bits());
+    }
 
     #[test]
     fn streams_of_consecutive_ids_are_uniform_and_uncorrelated() {

@@ -18,8 +18,10 @@ pub struct FlitEvent {
     pub place: u32,
 }
 
-/// Events by the cycle in which they are due, at most `horizon` cycles ahead.
+/// Events by the cycle in which they are due, at most `horizon` cycles ahead. Of a power of two of bytes: one of several is
+/// found by a shift.
 #[derive(Debug)]
+#[repr(align(64))]
 pub struct Wheel<T> {
     slots: Table<Vec<T>>,
     /// Emptied slots' memory, used again last in, first out.
@@ -150,6 +152,8 @@ pub struct Channels {
     /// Flits in flight through each output, and those whose credits are, while it sends one in each cycle and nothing
     /// holds them up.
     pub in_flight: Table<u32>,
+    /// Flits that departed before the counts of the ends were last cleared.
+    pub departed: u64,
 }
 
 /// What is on the channels that leave the routers of one domain.
@@ -199,6 +203,21 @@ impl Channels {
                 credit_delay: 0,
             },
             in_flight: tables.of((0..ports).map(|_| 4)),
+            departed: 0,
+        }
+    }
+
+    /// Flits that have been sent so far: those that have crossed a switch.
+    pub fn sent(&self) -> u64 {
+        self.departed + self.ends.iter().map(|end| u64::from(end.sent)).sum::<u64>()
+    }
+
+    /// Counts the flits that depart from cycle `now` on: those that wait for it among them.
+    pub fn clear(&mut self, now: u32) {
+        for port in (0..self.ends.len() as u32).map(PortId) {
+            let waiting = self.waiting(port, now);
+            let sent = std::mem::replace(&mut self.ends[port.index()].sent, waiting);
+            self.departed += u64::from(sent - waiting);
         }
     }
 

@@ -34,12 +34,13 @@ impl<M: RouterModel, R: Routing> Arrivals<M> for R {
         let again = self.decides_again();
         let rules = Rules { seed: shared.seed, all_vcs: shared.all_vcs, rings: self.keeps_bubbles() };
         let ahead = domain.ahead();
+        let of_route = if self.is_far() { ahead / 2 } else { usize::MAX / 2 };
         for (place, event) in events.iter().enumerate() {
             if let Some(next) = events.get(place + ahead) {
                 domain.model.pool().prefetch(next.place);
                 domain.model.expect_flit(next.to, next.place);
             }
-            if let Some(next) = events.get(place + ahead / 2) {
+            if let Some(next) = events.get(place + of_route) {
                 domain.expect_route(self, next);
             }
             domain.arrive(self, event, now, &shared.snapshot, rules);
@@ -321,6 +322,7 @@ impl<M: RouterModel> Domain<M> {
                 credit_delay: setup.interface.credit_delay,
             },
             in_flight: tables.of(in_flight),
+            departed: 0,
         };
         Self {
             first_router: first,

@@ -194,17 +194,12 @@ impl<'a, M: RouterModel> Engine<'a, M> {
 
     /// Flits that have crossed a switch.
     pub fn flit_hops(&self) -> u64 {
-        self.domains.iter().map(|domain| domain.model.grants()).sum()
+        self.domains.iter().map(|domain| domain.channels.sent()).sum()
     }
 
     /// Starts counting the flits that depart on channels from this cycle on.
     pub fn clear_channels(&mut self) {
-        let now = self.now;
-        for channels in self.domains.iter_mut().map(|domain| &mut domain.channels) {
-            for port in (0..channels.ends.len() as u32).map(PortId) {
-                channels.ends[port.index()].sent = channels.waiting(port, now);
-            }
-        }
+        self.domains.iter_mut().for_each(|domain| domain.channels.clear(self.now));
     }
 
     /// Flits that have departed through each port of the network since the count was started. What still queues for

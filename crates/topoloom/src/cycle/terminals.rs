@@ -15,7 +15,7 @@ use super::table::{Part, Table, TableMaker};
 use super::workload_driver::{WorkloadDriver, WorkloadPlan};
 use super::{Config, Setup};
 use crate::network::TerminalId;
-use crate::rng::Rng;
+use crate::rng::{KeptRng, Rng};
 use crate::traffic::{Trace, Traffic};
 
 /// Never: the creation time of a silent source's next packet.
@@ -25,7 +25,7 @@ pub const NEVER: u32 = u32::MAX;
 #[derive(Debug, Clone, Copy)]
 #[repr(align(64))]
 struct TrafficSource {
-    rng: Rng,
+    rng: KeptRng,
     /// Creation time of the next packet.
     next: u32,
     /// When it next tries to send; meaningless while it is blocked.
@@ -165,7 +165,7 @@ impl Terminals {
         let rates = terminals.iter().take(own).map(|(terminal, _)| load * setup.rate_of(*terminal));
         let processes: Vec<Process> = rates.map(|load| Process::new(config, load)).collect();
         let source = |&(id, target): &(TerminalId, u32)| TrafficSource {
-            rng: Rng::stream(config.seed, u64::from(id.0) | 1 << 63),
+            rng: KeptRng::stream(config.seed, u64::from(id.0) | 1 << 63),
             next: NEVER,
             wake: NEVER,
             target,
@@ -221,7 +221,7 @@ impl Terminals {
             let source = &mut this.sources[place];
             if traffic.is_active(TerminalId(source.id)) {
                 let process = this.processes[if own > 1 { place } else { 0 }];
-                source.on = process.starts_on(&mut source.rng);
+                source.on = source.rng.draw(|rng| process.starts_on(rng));
                 (source.next, source.size) = match (&this.demand, traffic.trace()) {
                     (Demand::Trace(replayed), Some(trace)) => next_of(trace, &replayed[place]),
                     _ => process.next(source, 0, &this.sizes, &this.gaps),
@@ -352,7 +352,7 @@ impl Terminals {
         let (terminal, next) = match given {
             Some(given) => given,
             None => {
-                let terminal = traffic.destination(TerminalId(source.id), &mut source.rng);
+                let terminal = source.rng.draw(|rng| traffic.destination(TerminalId(source.id), rng));
                 let process = &self.processes[if self.processes.len() > 1 { place as usize } else { 0 }];
                 (terminal, process.next(source, created.saturating_add(1), &self.sizes, &self.gaps))
             }
@@ -548,8 +548,8 @@ impl SingleFlits<'_> {
         }
         source.vc = vc as u8;
         let created = source.next;
-        let terminal = traffic.destination(TerminalId(source.id), &mut source.rng);
-        source.next = self.gaps.next(created.saturating_add(1), self.log, &mut source.rng);
+        let terminal = source.rng.draw(|rng| traffic.destination(TerminalId(source.id), rng));
+        source.next = source.rng.draw(|rng| self.gaps.next(created.saturating_add(1), self.log, rng));
         if source.next != NEVER {
             self.wheel.push(source.next.max(now + 1).min(now + HORIZON), place);
         }
@@ -610,13 +610,13 @@ impl Process {
     fn next(&self, source: &mut TrafficSource, from: u32, sizes: &Sizes, gaps: &Gaps) -> (u32, u32) {
         let created = match *self {
             Process::Never => NEVER,
-            Process::Bernoulli(log) => gaps.next(from, log, &mut source.rng),
+            Process::Bernoulli(log) => source.rng.draw(|rng| gaps.next(from, log, rng)),
             Process::OnOff { alpha, beta, rate } => match source.on_off(from, alpha, beta, rate) {
                 Ok(created) => created,
                 Err(reached) => return (reached, 0),
             },
         };
-        (created, sizes.draw(&mut source.rng))
+        (created, source.rng.draw(|rng| sizes.draw(rng)))
     }
 }
 
@@ -737,14 +737,14 @@ impl TrafficSource {
         while cycle < from.saturating_add(STRETCH) {
             if !self.on {
                 // Geometric: cycles that it stays off.
-                cycle = later(cycle, if alpha < 1.0 { self.rng.unit().ln() / (-alpha).ln_1p() } else { 0.0 });
+                cycle = later(cycle, if alpha < 1.0 { self.rng.draw(Rng::unit).ln() / (-alpha).ln_1p() } else { 0.0 });
                 self.on = true;
-            } else if self.rng.unit() <= beta {
+            } else if self.rng.draw(Rng::unit) <= beta {
                 self.on = false;
                 cycle = cycle.saturating_add(1);
                 continue;
             }
-            if self.rng.unit() <= rate {
+            if self.rng.draw(Rng::unit) <= rate {
                 return Ok(cycle);
             }
             cycle = cycle.saturating_add(1);

@@ -317,11 +317,13 @@ impl Minimal for DragonflyMinimal {
 
     #[inline(always)]
     fn expect(&self, at: RouterId, target: RouterId) {
-        // What all decisions read is near where there is little of it.
-        if self.exits.len() > FEW_EXITS {
-            prefetch(&self.local, (at.0 * self.group_size) as usize);
-            prefetch(&self.exits, self.links.between(at, target).start);
-        }
+        prefetch(&self.local, (at.0 * self.group_size) as usize);
+        prefetch(&self.exits, self.links.between(at, target).start);
+    }
+
+    #[inline(always)]
+    fn is_far(&self) -> bool {
+        self.exits.len() > FEW_EXITS
     }
 
     #[inline(always)]

@@ -86,6 +86,11 @@ impl<M: Minimal> Routing for Min<M> {
     }
 
     #[inline(always)]
+    fn is_far(&self) -> bool {
+        self.0.is_far()
+    }
+
+    #[inline(always)]
     fn eject_class(&self, state: PacketState) -> Option<u8> {
         self.0.eject_class(state.bits)
     }

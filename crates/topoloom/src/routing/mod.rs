@@ -483,6 +483,15 @@ pub trait Routing: Send + Sync {
         (self.start(src, dst, view, rng), None)
     }
 
+    /// True if its tables do not fit into the near caches: only then [`Routing::expect`] is called.
+    #[inline(always)]
+    fn is_far(&self) -> bool
+    where
+        Self: Sized,
+    {
+        true
+    }
+
     /// The head of a packet in `state` will decide at router `at` soon: the memory of tables may be asked for.
     #[inline(always)]
     fn expect(&self, _at: RouterId, _state: PacketState, _dst: RouterId)
@@ -695,6 +704,12 @@ pub trait Minimal: Send + Sync {
     /// A hop from `at` to `target` will be decided soon: the memory of tables may be asked for.
     #[inline(always)]
     fn expect(&self, _at: RouterId, _target: RouterId) {}
+
+    /// As [`Routing::is_far`].
+    #[inline(always)]
+    fn is_far(&self) -> bool {
+        true
+    }
 
     /// The output of the first hop from `at` to another router `target`, if neither it nor the initial bits are drawn.
     /// `None` costs time, and what is drawn after it may be another.

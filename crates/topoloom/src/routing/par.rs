@@ -241,6 +241,11 @@ impl Routing for Progressive {
         self.minimal.expect(at, Self::turned(at, state).target(dst));
     }
 
+    #[inline(always)]
+    fn is_far(&self) -> bool {
+        self.minimal.is_far()
+    }
+
     fn snapshot_period(&self) -> u32 {
         PERIOD
     }
@@ -361,6 +366,11 @@ impl<M: Minimal> Routing for Late<M> {
     #[inline(always)]
     fn expect(&self, at: RouterId, state: PacketState, dst: RouterId) {
         self.two.expect(at, Self::inner(state), dst);
+    }
+
+    #[inline(always)]
+    fn is_far(&self) -> bool {
+        self.two.is_far()
     }
 
     #[inline(always)]

@@ -424,6 +424,11 @@ impl<M: Minimal, const ADAPTIVE: bool> Routing for TwoPhase<M, ADAPTIVE> {
     }
 
     #[inline(always)]
+    fn is_far(&self) -> bool {
+        self.minimal.is_far()
+    }
+
+    #[inline(always)]
     fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, _view: &V, rng: &mut Rng) -> Move {
         let state = self.turned(at, state, rng);
         let step = self.minimal.step(at, state.bits, state.target(dst), rng);

@@ -316,9 +316,6 @@ pub trait RouterModel: Send {
     /// The head `number` in input VC `vc`, one of the others, has decided this in cycle `_now`; after those, in their order.
     fn redirect(&mut self, _vc: u32, _number: u32, _decision: Decision, _now: u32) {}
 
-    /// Flits that have crossed a switch so far.
-    fn grants(&self) -> u64;
-
     /// Flits in input buffers.
     fn buffered(&self) -> u64;
 

@@ -281,7 +281,6 @@ pub struct InputQueuedRouters<const LOG: u32, const KIND: u8> {
     tight: u32,
     /// Slots of the largest packet.
     largest: u32,
-    grants: u64,
 }
 
 impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
@@ -555,7 +554,6 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
                 false => u32::MAX,
             },
             largest: setup.largest,
-            grants: 0,
         }
     }
 
@@ -853,10 +851,6 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
         let router = self.router_of(vc);
         assert!(decision.out < self.routers[router as usize].radix, "{NO_SUCH_PORT}");
         self.head_decides_anew(router, vc, decision, now);
-    }
-
-    fn grants(&self) -> u64 {
-        self.grants
     }
 
     fn buffered(&self) -> u64 {

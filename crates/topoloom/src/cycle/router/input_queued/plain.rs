@@ -55,7 +55,6 @@ struct PlainRouter<'a, const LOG: u32, const KIND: u8> {
     radix: u16,
     asking_vc: usize,
     asking_switch: usize,
-    grants: u64,
     inputs: Part<'a, InputVc>,
     outputs: Part<'a, OutputVc>,
     ports: Part<'a, PortArbiters>,
@@ -134,11 +133,10 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
                 plain.wake_freed();
                 substep += 1;
             }
-            let (asking_vc, asking_switch, grants) = (plain.asking_vc, plain.asking_switch, plain.grants);
+            let (asking_vc, asking_switch) = (plain.asking_vc, plain.asking_switch);
             let Again { count, look, .. } = plain.again;
             let state = &mut self.routers[router];
             (state.asking_vc, state.asking_switch) = (asking_vc as u16, asking_switch as u16);
-            self.grants += grants;
             if Self::BUFFERED {
                 state.late = 0;
             }
@@ -206,7 +204,6 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         self.ports[out_port].last_input = Self::port(input);
         channels.send_flit(PortId(out_port as u32), out_vc, now + 1, place, &mut self.pool);
         channels.send_credit(PortId(in_port as u32), in_vc, now);
-        self.grants += 1;
         self.routers[router].asking_vc = 0;
         if !Self::ADAPTIVE && more {
             let Flit { out, class, .. } = *self.front(index);
@@ -232,7 +229,6 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             radix: state.radix,
             asking_vc: state.asking_vc as usize,
             asking_switch: state.asking_switch as usize,
-            grants: 0,
             inputs: self.inputs.part(first_vc, vcs),
             outputs: self.outputs.part(first_vc, vcs),
             ports: self.ports.part(first_port, radix),
@@ -621,7 +617,6 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
         let end = &mut self.ends[out_port as usize];
         self.wires.send_flit(end, out_id, Self::place(output), departure, place, self.pool);
         self.wires.send_credit(&mut self.ends[in_port as usize], in_id, Self::place(input), now);
-        self.grants += 1;
         let arbiters = &mut self.ports[out_port as usize];
         arbiters.last_input = in_port;
         if !tail {

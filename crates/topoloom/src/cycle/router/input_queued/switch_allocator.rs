@@ -257,7 +257,6 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         if self.iterations() > 1 {
             self.granted.extend([input << 1, output << 1 | 1]);
         }
-        self.grants += 1;
         let index = vc_base + request.input as usize;
         let out_index = vc_base + request.output as usize;
         if !self.cut_through() {

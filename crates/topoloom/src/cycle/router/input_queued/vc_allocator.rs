@@ -147,8 +147,13 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         let place = vc_base as usize + state.asking_vc as usize;
         state.asking_vc += 1;
         let input = (index as u32 - vc_base) as u16;
-        self.vc_requests[place] =
-            VcRequest { input, port: out, last_output: self.inputs[index].last_output, class, commitment };
+        let last_output = self.inputs[index].last_output;
+        let request = &mut self.vc_requests[place];
+        (request.input, request.port, request.last_output, request.class) = (input, out, last_output, class);
+        // At the kinds whose heads decide once, all requests are final.
+        if Self::ADAPTIVE || KIND == GENERAL {
+            request.commitment = commitment;
+        }
     }
 
     /// VC allocation of one router in internal step `step`.

@@ -105,7 +105,6 @@ pub struct Voq {
     /// Cycles from the arrival of a head to the first in which it may be sent, and from there to its departure.
     stages_delay: u32,
     crossbar_delay: u32,
-    moved: u64,
     /// The cycle of the last step.
     now: u32,
 }
@@ -164,7 +163,6 @@ impl Voq {
             channels.send_flit(PortId(out_port), lane.into(), now + self.crossbar_delay, place, &mut self.pool);
             channels.send_credit(PortId(in_port), self.lane(vc), now);
             self.buffers[vc as usize].cells -= 1;
-            self.moved += 1;
             if done {
                 self.packets.release(packet);
                 self.cards[card].free_inputs |= 1 << input;
@@ -242,7 +240,6 @@ impl RouterModel for Voq {
             iterations: options.iterations,
             stages_delay: options.stages_delay,
             crossbar_delay: options.crossbar_delay,
-            moved: 0,
             now: 0,
         }
     }
@@ -416,10 +413,6 @@ impl RouterModel for Voq {
         if alone {
             self.renew(other, self.now);
         }
-    }
-
-    fn grants(&self) -> u64 {
-        self.moved
     }
 
     fn buffered(&self) -> u64 {
