@@ -149,12 +149,11 @@ impl<T: Copy + Default> Pool<T> {
     /// Bytes that are reserved at most.
     const RESERVED: usize = 64 << 20;
 
-    /// An empty pool, under the promise of `_tables`, that holds `most` at a time. Memory is reserved for them: to grow would
-    /// copy what is there, whose pages take longer to be mapped anew than a flit to cross a router. Memory that is not used
-    /// takes none.
+    /// An empty pool, under the promise of `_tables`, that holds `most` at a time. Memory is reserved for them: a pool that
+    /// grows is copied, and to map pages for the copy takes time. Pages that are reserved and not used take no memory.
     pub fn new(_tables: &TableMaker, most: usize) -> Self {
         let mut nodes = Vec::new();
-        // Without it, they grow.
+        // Without it, the pool grows.
         _ = nodes.try_reserve_exact(most.min(Self::RESERVED / size_of::<Node<T>>()));
         Self { nodes, free: Vec::new() }
     }

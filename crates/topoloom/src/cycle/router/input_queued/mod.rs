@@ -112,7 +112,7 @@ const fn is_buffered(kind: u8) -> bool {
     kind == BUFFERED || kind == BUFFERED_ADAPTIVE
 }
 
-/// True for the kinds whose heads decide again, but for [`GENERAL`], where they may.
+/// True for the kinds whose heads decide again; of the [`GENERAL`] kind they may.
 const fn is_adaptive(kind: u8) -> bool {
     kind == ADAPTIVE || kind == BUFFERED_ADAPTIVE
 }
@@ -275,12 +275,11 @@ pub struct InputQueuedRouters<const LOG: u32, const KIND: u8> {
     delays_of: [Delay; 4],
     /// Heads that are not ready yet, by the cycle in which they are: those that are from its first step on, and others.
     unready: [Wheel<Unready>; 2],
-    /// Output VCs won that others of the same output may take the slots of, with the requests that have.
-    winners: Vec<(u16, u16)>,
-    /// Where that may happen: the shared slots taken of an output from which on it may.
+    /// Where packets that are given VCs of one output in one step may take the shared slots from each other: from how many
+    /// slots taken on they do not suffice for all, and one that enters a ring.
     tight: u32,
-    /// Slots of the largest packet.
-    largest: u32,
+    /// Those that have won output VCs in such a step: the VCs, and the places of the requests.
+    winners: Vec<(u16, u16)>,
 }
 
 impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
@@ -547,13 +546,11 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
             delayed: options.delayed(),
             delays_of: [Delay::NONE; 4],
             unready: [0, 1].map(|_| Wheel::new(options.routing_delay + options.vc_alloc_delay + 1)),
-            winners: Vec::new(),
             tight: match policy.cut_through && policy.pool > 0 {
-                // All that may win, and one that enters a ring, take as many at most.
                 true => (policy.pool + 1).saturating_sub((setup.vcs + 1) * setup.largest),
                 false => u32::MAX,
             },
-            largest: setup.largest,
+            winners: Vec::new(),
         }
     }
 
@@ -955,6 +952,8 @@ mod tests {
             ("hyperx:2,p=12", r#"{"vcs": 4, "buffer": 2, "packet": "1-2"}"#),
             // So many that their set has several words; heads of two classes wait there.
             ("torus:5,p=16", r#"{"vcs": 4, "buffer": 4, "packet": "1-2"}"#),
+            // Some wait for VCs of packets of several flits: one that is woken may have its router for itself.
+            ("mesh:3,p=2", r#"{"vcs": 3, "buffer": 16, "packet": "1-6"}"#),
         ] {
             // At the lowest of them most routers have a single request.
             for load in [0.03, 0.2, 1.0] {
@@ -972,6 +971,8 @@ mod tests {
             ("hyperx:4x4,p=4", "ugal-l", r#"{"vcs": 4, "packet": "1-5"}"#),
             ("hyperx:4x4,p=4", "dimwar", r#"{"vcs": 3, "speedup": 1.0}"#),
             ("torus:4x4,p=2", "duato", r#"{"vcs": 3, "packet": 4, "buffer": 8}"#),
+            ("hyperx:3x3", "ugal-l", r#"{"vcs": 4, "buffer": 1}"#),
+            ("hyperx:3x3", "dimwar", r#"{"vcs": 3, "buffer": 1}"#),
         ] {
             for load in [0.03, 0.3, 1.0] {
                 let (adaptive, general) =
@@ -1009,6 +1010,7 @@ mod tests {
             (galaxyfly, "nag", r#"{"vcs": 4, "flow": "vct", "buffers": "shared:1", "buffer": 2, "routing_delay": 1}"#),
             (galaxyfly, "nar", r#"{"vcs": 4, "flow": "vct", "buffers": "shared:3", "buffer": 4, "packet": "1-3"}"#),
             ("dragonfly:a=4,h=2,p=4", "par", r#"{"vcs": 4, "buffer": 4, "routing_delay": 3, "speedup": 1.5}"#),
+            ("hyperx:3x3", "ugal-l", r#"{"vcs": 4, "buffer": 1, "routing_delay": 1}"#),
             ("hyperx:4x4,p=4", "dimwar", r#"{"vcs": 3, "buffers": "shared:2", "buffer": 6, "packet": "1-4"}"#),
             (
                 "torus:4x4,p=2",

@@ -86,6 +86,8 @@ struct Stock<'a> {
     limit: u32,
     /// See [`InputQueuedRouters::tight`].
     tight: u32,
+    /// The shared slots taken of an output from which on some packet may not fit into it.
+    roomy: u32,
     /// See [`RouterState::late`]; none from the later step on.
     late: usize,
     /// See [`InputQueuedRouters::delayed`].
@@ -224,6 +226,11 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         let of_shared = if Self::BUFFERED { (first_port, radix) } else { none };
         let of_ready = if Self::BUFFERED && self.delayed { of_vcs } else { none };
         let limit = self.limit();
+        let roomy = match self.policy.whole {
+            0 => u32::MAX,
+            _ if self.policy.cut_through => (self.policy.pool + 1).saturating_sub(self.most),
+            _ => 0,
+        };
         PlainRouter {
             first_port,
             radix: state.radix,
@@ -262,6 +269,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
                 shared: self.shared.part(of_shared.0, of_shared.1),
                 limit,
                 tight: self.tight,
+                roomy,
                 late: state.late.into(),
                 delayed: self.delayed,
                 unready: &mut self.unready,
@@ -326,7 +334,11 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
     fn pick(&mut self, place: usize) -> Option<u16> {
         let VcRequest { port, last_output, class, .. } = self.vc_requests[place];
         let mut free = self.ports[port as usize].free & self.class_masks[class as usize];
-        if KIND != PLAIN && free & self.policy.whole != 0 && !self.all_fit(port, self.again.most) {
+        let may_not_fit = match Self::BUFFERED {
+            true => self.stock.shared[port as usize] >= self.stock.roomy && free & self.policy.whole != 0,
+            false => KIND == ADAPTIVE && free & self.policy.whole != 0 && !self.all_fit(port, self.again.most),
+        };
+        if may_not_fit {
             free = self.with_room(port, free, self.size_of(place));
         }
         if free == 0 {
@@ -484,10 +496,11 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
         if Self::BUFFERED && self.policy.cut_through {
             // The packet takes all its slots now.
             let size = if vc.tail { 1 } else { self.pool.get(vc.front).size() };
-            let before = u32::from(owned.occupancy);
             owned.occupancy += size as u16;
-            self.stock.shared[Self::port(output) as usize] +=
-                self.policy.shared(before + size) - self.policy.shared(before);
+            let shared = self.policy.shared(owned.occupancy.into());
+            if shared > 0 {
+                self.stock.shared[Self::port(output) as usize] += shared.min(size);
+            }
         }
         self.ports[Self::port(output) as usize].free &= !(1 << Self::place(output));
         self.switch_requests[self.asking_switch] = SwitchRequest { input, output };
@@ -499,10 +512,10 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
     #[inline(always)]
     fn eligible(&mut self, place: usize) -> bool {
         let output = self.switch_requests[place].output;
-        let no_more = !Self::BUFFERED || self.stock.shared[Self::port(output) as usize] >= self.policy.pool;
-        let output = &mut self.outputs[output as usize];
+        let (port, output) = (Self::port(output), &mut self.outputs[output as usize]);
         let limit = if Self::BUFFERED { self.stock.limit } else { self.policy.reserve.into() };
-        if u32::from(output.occupancy) >= limit && no_more {
+        let no_more = || !Self::BUFFERED || self.stock.shared[port as usize] >= self.policy.pool;
+        if u32::from(output.occupancy) >= limit && no_more() {
             output.starved = true;
             self.switch_requests[place].input = NONE;
             return false;

@@ -75,13 +75,18 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         (out, class, commitment): (u16, u8, Commitment),
         now: u32,
     ) {
-        if Self::BUFFERED && self.delayed && self.ready[index] > first_step(self.speedup, now) {
-            if commitment == Commitment::Noted {
-                self.settle(index);
+        if Self::BUFFERED && self.delayed {
+            let (first, ready) = (first_step(self.speedup, now), self.ready[index]);
+            if ready > first {
+                if commitment == Commitment::Noted {
+                    self.settle(index);
+                }
+                // Most have come to the front in this cycle.
+                let known = self.delay_of(first);
+                let delay = if known.ready == ready { known } else { Delay::until(self.speedup, ready) };
+                let (vc, commitment) = (index as u32, Commitment::Open);
+                return self.wait_until_ready(delay, Unready { vc, out, class, commitment });
             }
-            let commitment = Commitment::Open;
-            let delay = Delay::until(self.speedup, self.ready[index]);
-            return self.wait_until_ready(delay, Unready { vc: index as u32, out, class, commitment });
         }
         self.list_vc_request(router, index, out, class, commitment);
         self.activate(router);
@@ -285,8 +290,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             let last = self.outputs[vc_base + output as usize].last_input;
             let (rank, key) = (self.rank(vc_base, request.input), u32::from(turn(request.input, last)));
             if self.crowded() {
-                // Winners may come too late only if the shared slots do not suffice for all, and one that enters a ring.
-                tight |= self.shared[port] + (self.vcs + 1) * self.largest > self.policy.pool;
+                tight |= self.shared[port] >= self.tight;
                 self.by_vc.offer_noted(output, rank, key, place);
             } else {
                 self.by_vc.offer(output, rank, key, place);
