@@ -26,15 +26,15 @@ pub struct Rng {
 impl Rng {
     /// The stream number `id` of `seed`. Streams of different ids are independent.
     ///
-    /// It begins with its first draw: where a decision may draw in several places, and seldom does, beginning it first would
-    /// take longer than the decision.
+    /// It begins with its first draw, or with [`Rng::begin`].
     #[inline(always)]
     pub fn stream(seed: u64, id: u64) -> Self {
         Self { counter: id, seed, begun: false }
     }
 
+    /// Begins it, if it has not begun. Its draws are the same.
     #[inline(always)]
-    fn begin(&mut self) {
+    pub fn begin(&mut self) {
         if !self.begun {
             (self.counter, self.begun) = (mix(self.seed ^ mix(self.counter.wrapping_add(STEP))), true);
         }

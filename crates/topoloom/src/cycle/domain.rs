@@ -471,6 +471,9 @@ impl<M: RouterModel> Domain<M> {
             return (Decision { out: flit.eject, class, kind: kind | ARRIVED, state: before }, before);
         }
         let mut rng = Rng::stream(seed, stream);
+        if !routing.draws_seldom() {
+            rng.begin();
+        }
         let dst = RouterId(flit.dst);
         let first_port = self.first_ports[local as usize];
         let (model, arrived_by) = (&self.model, (vc >> self.log) - first_port);

@@ -622,6 +622,11 @@ impl Routing for Adaptive {
         Again::Revocable(1)
     }
 
+    #[inline(always)]
+    fn draws_seldom(&self) -> bool {
+        true
+    }
+
     fn note(&self) -> Option<String> {
         let why = match self.detours {
             _ if self.has_detours() => return None,

@@ -492,6 +492,16 @@ pub trait Routing: Send + Sync {
         true
     }
 
+    /// True if few decisions draw, though they may in several places: their random stream is then begun by the first draw.
+    /// Of other routings it is begun before, while tables are read: a draw that waits for it takes longer.
+    #[inline(always)]
+    fn draws_seldom(&self) -> bool
+    where
+        Self: Sized,
+    {
+        false
+    }
+
     /// The head of a packet in `state` will decide at router `at` soon: the memory of tables may be asked for.
     #[inline(always)]
     fn expect(&self, _at: RouterId, _state: PacketState, _dst: RouterId)

@@ -246,6 +246,11 @@ impl Routing for Progressive {
         self.minimal.is_far()
     }
 
+    #[inline(always)]
+    fn draws_seldom(&self) -> bool {
+        true
+    }
+
     fn snapshot_period(&self) -> u32 {
         PERIOD
     }
