@@ -321,3 +321,26 @@ impl Wires {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flits_are_counted_once_whenever_counts_are_cleared() {
+        // SAFETY: the test asks for places that `insert` has returned.
+        let mut pool = Pool::new(&unsafe { TableMaker::promise() }, 6);
+        let mut channels = Channels::of_loops(1);
+        let mut send = |channels: &mut Channels| {
+            let place = pool.insert(Flit::NONE);
+            channels.send_flit(PortId(0), 0, 1, place, &mut pool);
+        };
+        // They depart in cycles 1 to 5.
+        (0..5).for_each(|_| send(&mut channels));
+        channels.clear(3);
+        assert_eq!((channels.departed, channels.ends[0].sent, channels.sent()), (2, 3, 5));
+        send(&mut channels);
+        channels.clear(20);
+        assert_eq!((channels.departed, channels.ends[0].sent, channels.sent()), (6, 0, 6));
+    }
+}
