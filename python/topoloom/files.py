@@ -263,20 +263,20 @@ def check_writable(path: Path | None, kind: Kind, *, force: bool = False) -> Non
         force: Overwrite a file of another kind.
 
     Raises:
-        TopoloomError: The existing file may not be replaced by one of this kind; a library that writes it is missing.
-        OSError: A place that cannot be written to.
+        TopoloomError: The existing file may not be replaced by one of this kind; a place that cannot be written to; a
+            library that writes it is missing.
 
     >>> check_writable(None, REPORT)
     """
     if path is None:
         return
     require(*kind.needs)
-    if _is_stream(path):
-        return
-    _require_replaceable(path, kind, force=force)
-    target = _target(path)
-    if not _in_place(target):
-        with _named(path):
+    with reporting(path):
+        if _is_stream(path):
+            return
+        _require_replaceable(path, kind, force=force)
+        target = _target(path)
+        if not _in_place(target):
             beside, file = _beside(target)
             file.close()
             beside.unlink()
@@ -309,8 +309,8 @@ def write_file(path: str | Path, data: str | bytes, kind: Kind, *, force: bool =
         force: Overwrite a file of another kind.
 
     Raises:
-        TopoloomError: The existing file may not be replaced by one of this kind.
-        OSError: A place that cannot be written to.
+        TopoloomError: The existing file may not be replaced by one of this kind; a place that cannot be written to.
+        BrokenPipeError: A pipe whose reader has left.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -345,7 +345,8 @@ class Page:
             force: Overwrite a file of another kind.
 
         Raises:
-            TopoloomError: A file of another kind is there, and `force` is not given; a study or a store's file.
+            TopoloomError: A file of another kind is there, and `force` is not given; a study or a store's file; a
+                place that cannot be written to.
 
         >>> import tempfile
         >>> import topoloom
@@ -370,8 +371,8 @@ def replacing(path: str | Path, kind: Kind, *, force: bool = False) -> Iterator[
         force: Overwrite a file of another kind.
 
     Raises:
-        TopoloomError: The existing file may not be replaced by one of this kind.
-        OSError: A place that cannot be written to.
+        TopoloomError: The existing file may not be replaced by one of this kind; a place that cannot be written to.
+        BrokenPipeError: A pipe whose reader has left.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -381,28 +382,65 @@ def replacing(path: str | Path, kind: Kind, *, force: bool = False) -> Iterator[
     'from,to'
     """
     path = Path(path)
-    stream = _is_stream(path)
-    if not stream:
-        _require_replaceable(path, kind, force=force)
-    target = _target(path)
-    if stream or _in_place(target):
-        whole = BytesIO()
-        yield whole
-        with _named(path):
-            _pour(path, whole.getvalue(), stream=stream)
-        return
-    with _named(path):
+    with reporting(path):
+        stream = _is_stream(path)
+        if not stream:
+            _require_replaceable(path, kind, force=force)
+        target = _target(path)
+        direct = stream or _in_place(target)
+    yield from _poured(path, stream=stream) if direct else _renamed(path, target)
+
+
+def _poured(path: Path, *, stream: bool) -> Iterator[BinaryIO]:
+    """Yield a file in memory, and write it into the existing one."""
+    whole = BytesIO()
+    yield whole
+    with reporting(path):
+        _pour(path, whole.getvalue(), stream=stream)
+
+
+def _renamed(path: Path, target: Path) -> Iterator[BinaryIO]:
+    """Yield a file beside `target`, and rename it; `path` is the name that the user gave."""
+    with reporting(path):
         beside, file = _beside(target)
     try:
         with file:
             yield file
-        with _named(path):
-            if target.exists():
-                beside.chmod(stat.S_IMODE(target.stat().st_mode))
-            beside.replace(target)
-    except BaseException:
+        if target.exists():
+            beside.chmod(stat.S_IMODE(target.stat().st_mode))
+        beside.replace(target)
+    except OSError as error:
+        raise _unwritable(path, error) from None
+    finally:
         beside.unlink(missing_ok=True)
+
+
+@contextmanager
+def reporting(path: str | Path) -> Iterator[None]:
+    """Report what the system rejects as a mistake in the path that the user gave, not in a file beside it.
+
+    Args:
+        path: The file or folder, as the user gave it.
+
+    Raises:
+        TopoloomError: A place that cannot be written to.
+        BrokenPipeError: A pipe whose reader has left, which is no mistake.
+
+    >>> with reporting("own.csv"):
+    ...     raise OSError(28, "No space left on device")
+    Traceback (most recent call last):
+    topoloom.TopoloomError: own.csv cannot be written: No space left on device
+    """
+    try:
+        yield
+    except (TopoloomError, BrokenPipeError):
         raise
+    except (OSError, ValueError) as error:  # a ValueError is a character that no name can have
+        raise _unwritable(path, error) from None
+
+
+def _unwritable(path: str | Path, error: OSError | ValueError) -> TopoloomError:
+    return TopoloomError(f"{path} cannot be written: {getattr(error, 'strerror', None) or error}")
 
 
 def _require_replaceable(path: Path, kind: Kind, *, force: bool) -> None:
@@ -412,7 +450,9 @@ def _require_replaceable(path: Path, kind: Kind, *, force: bool) -> None:
     stores = (folder for folder in target.parents if folder.suffix == ".store" or (folder / LEDGER).exists())
     if store := next(stores, None):
         raise TopoloomError(f"{path} lies in the store {store}, where only results are kept; give another folder")
-    if not os.path.lexists(target):
+    try:
+        target.lstat()
+    except FileNotFoundError:
         return
     if not target.is_file():
         what = "directory" if target.is_dir() else "device or a socket"
@@ -482,13 +522,3 @@ def _own_descriptor(path: Path) -> int | None:
         return None
     sys.stdout.flush()
     return int(place.name)
-
-
-@contextmanager
-def _named(path: Path) -> Iterator[None]:
-    """Let errors of the system name the path that the user gave, not the file beside it."""
-    try:
-        yield
-    except OSError as error:
-        error.filename, error.filename2 = str(path), None
-        raise

@@ -209,6 +209,11 @@ MISTAKES = [
     # commands' own
     ("compare mesh:4x4 --traffic uniform,", "commas"),
     ("compare mesh:4x4 --out /nonexistent/report.html", "/nonexistent/report.html"),
+    (
+        "workload mesh:2x2 --app reduce --goal /nonexistent/x.goal",
+        "/nonexistent/x.goal cannot be written: No such file",
+    ),
+    ("workload mesh:2x2 --app reduce --chakra /nonexistent/x/y", "/nonexistent/x/y cannot be written: No such file"),
     ("compare mesh:4x4 --store /proc/x", "/proc/x cannot be used as a store of results"),
     ("saturation mesh:4x4 --store /proc/x", "/proc/x cannot be used as a store of results"),
     ("compare mesh:4x4 mesh:4xx4", "mesh:4xx4"),

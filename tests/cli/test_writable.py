@@ -1,7 +1,9 @@
 """What files that the program writes may replace, and that a run that fails leaves the old ones."""
 
 import contextlib
+import errno
 import os
+import re
 import shutil
 import stat
 import threading
@@ -144,7 +146,68 @@ def test_what_is_written_to_as_it_stands(place: Path, topoloom: Callable[..., An
     assert read[0].startswith("router_a,")
     assert (place / "pipe").is_fifo()
     told = topoloom(*call, "/dev/full")
-    assert (told.status, told.err) == (2, "topoloom: error: /dev/full: No space left on device\n")
+    assert (told.status, told.err) == (2, "topoloom: error: /dev/full cannot be written: No space left on device\n")
+
+
+WRITERS: dict[str, Callable[[Path], object]] = {
+    "file": lambda path: files.write_file(path, "at,destination,port\n", files.TABLES["csv"]),
+    "check": lambda path: files.check_writable(path, files.BILL),
+    "network": lambda path: topoloom.network("mesh:2x2").write(path, "csv"),
+    "picture": lambda path: topoloom.network("mesh:2x2").draw(path.with_name(f"{path.name}.svg")),
+    "bill": lambda path: topoloom.Layout(topoloom.network("mesh:2x2")).write_bill(path),
+    "report": lambda path: topoloom.workload("mesh:2x2", "reduce").write_report(path),
+    "goal": lambda path: topoloom.Application("reduce", 4).write_goal(path),
+    "chakra": lambda path: topoloom.Application("reduce", 4).write_chakra(path),
+    "chakra of rank 0": lambda path: topoloom.Application("reduce", 4).write_chakra(path.with_name(f"{path.name}.et")),
+}
+
+
+@pytest.mark.parametrize("write", WRITERS.values(), ids=WRITERS)
+@pytest.mark.parametrize(
+    ("place", "why"),
+    [
+        ("missing/deeper/x", "No such file or directory"),
+        ("notes/deeper/x", "Not a directory"),
+        ("x" * 256, "File name too long"),
+        ("a\0b", "embedded null byte"),
+    ],
+    ids=["no folder", "a file for a folder", "a long name", "no name"],
+)
+def test_a_place_that_cannot_be_written_is_a_mistake(
+    write: Callable[[Path], object], place: str, why: str, tmp_path: Path
+) -> None:
+    (tmp_path / "notes").write_text("mine")
+    with pytest.raises(TopoloomError) as told:
+        write(tmp_path / place)
+    assert re.fullmatch(rf"{re.escape(str(tmp_path / place))}\S* cannot be written: {why}", str(told.value))
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("notes", "mine")]
+
+
+def test_a_full_disk_is_a_mistake_and_leaves_the_old_file(tmp_path: Path) -> None:
+    file = tmp_path / "r.csv"
+    file.write_text("at,destination,port\n")
+    full = pytest.raises(TopoloomError, match=r"r\.csv cannot be written: No space left on device")
+    with full, files.replacing(file, files.TABLES["csv"]):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("r.csv", "at,destination,port\n")]
+
+
+def test_a_file_without_the_right_to_write_is_a_mistake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "own.goal"
+    file.write_text("num_ranks 4\n")
+    monkeypatch.setattr(os, "access", lambda *_: False)  # root may write everywhere
+    with pytest.raises(TopoloomError, match=r"own\.goal cannot be written: Permission denied"):
+        topoloom.Application("reduce", 4).write_goal(file)
+    assert file.read_text() == "num_ranks 4\n"
+
+
+def test_a_pipe_whose_reader_has_left_is_no_mistake(tmp_path: Path) -> None:
+    """The command line ends there as other programs do, without a message."""
+    read, write = os.pipe()
+    os.close(read)
+    with pytest.raises(BrokenPipeError):
+        files.write_file(f"/dev/fd/{write}", "at", files.TABLES["csv"])
+    os.close(write)
 
 
 def test_a_run_that_fails_leaves_the_old_file(tmp_path: Path) -> None:

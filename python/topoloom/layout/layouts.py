@@ -207,7 +207,8 @@ class Layout:
             force: Overwrite a file of another kind.
 
         Raises:
-            TopoloomError: A file of another kind exists, and `force` is not given; a study or a store's file.
+            TopoloomError: A file of another kind exists, and `force` is not given; a study or a store's file; a place
+                that cannot be written to.
 
         >>> import tempfile
         >>> from topoloom import network
@@ -270,7 +271,7 @@ class Layout:
             force: Overwrite a file of another kind.
 
         Raises:
-            TopoloomError: An ending of no kind of picture.
+            TopoloomError: An ending of no kind of picture, or a place that cannot be written to.
 
         >>> import tempfile
         >>> from pathlib import Path

@@ -298,7 +298,7 @@ class Network:
             force: Overwrite a file of another kind.
 
         Raises:
-            TopoloomError: An ending of no kind of picture, or too many links.
+            TopoloomError: An ending of no kind of picture, too many links, or a place that cannot be written to.
 
         >>> import tempfile
         >>> from pathlib import Path
@@ -559,8 +559,7 @@ class Network:
 
         Raises:
             TopoloomError: An unknown format, or an ending of none; a file of another kind exists,
-                and `force` is not given; a study, or a store's file.
-            OSError: A file that cannot be written.
+                and `force` is not given; a study, or a store's file; a place that cannot be written to.
 
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:

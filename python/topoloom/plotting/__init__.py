@@ -38,7 +38,8 @@ def draw_networks(networks: Sequence[_core.Network], path: str | Path, *, force:
         force: Overwrite a file of another kind.
 
     Raises:
-        TopoloomError: An ending of no kind of picture, or a network of too many links.
+        TopoloomError: An ending of no kind of picture, a network of too many links, or a place that cannot be written
+            to.
 
     >>> import tempfile
     >>> import topoloom
@@ -60,7 +61,7 @@ def draw_layouts(layouts: "Sequence[FloorPlan]", path: str | Path, *, force: boo
         force: Overwrite a file of another kind.
 
     Raises:
-        TopoloomError: An ending of no kind of picture.
+        TopoloomError: An ending of no kind of picture, or a place that cannot be written to.
 
     >>> import tempfile
     >>> import topoloom

@@ -36,8 +36,8 @@ def write_faults(results: Sequence[dict[str, Any]], path: Path, *, force: bool =
         force: Overwrite a file of another kind.
 
     Raises:
-        TopoloomError: A name with another ending, or a file of another kind is there.
-        OSError: A place that cannot be written to.
+        TopoloomError: A name with another ending, a file of another kind is there, or a place that cannot be written
+            to.
 
     >>> write_faults([], Path("faults.txt"))
     Traceback (most recent call last):

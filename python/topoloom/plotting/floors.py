@@ -74,8 +74,7 @@ def draw_layouts(layouts: Sequence[FloorPlan], path: str | Path, *, force: bool 
         force: Overwrite a file of another kind.
 
     Raises:
-        TopoloomError: A name with another ending; a file of another kind is there.
-        OSError: A place that cannot be written to.
+        TopoloomError: A name with another ending; a file of another kind is there; a place that cannot be written to.
 
     >>> draw_layouts([], "floor.svgz")  # doctest: +ELLIPSIS
     Traceback (most recent call last):

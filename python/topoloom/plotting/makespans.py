@@ -75,8 +75,8 @@ def write_makespans(found: Makespans, path: Path, *, force: bool = False) -> Non
         force: Overwrite a file of another kind.
 
     Raises:
-        TopoloomError: A name with another ending, or a file of another kind is there.
-        OSError: A place that cannot be written to.
+        TopoloomError: A name with another ending, a file of another kind is there, or a place that cannot be written
+            to.
 
     >>> write_makespans([], Path("makespans.txt"))
     Traceback (most recent call last):

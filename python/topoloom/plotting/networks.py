@@ -48,8 +48,7 @@ def draw_networks(networks: Sequence[Network], path: str | Path, *, force: bool 
         force: Overwrite a file of another kind.
 
     Raises:
-        TopoloomError: A name with another ending, or a network of too many links.
-        OSError: A place that cannot be written to.
+        TopoloomError: A name with another ending, a network of too many links, or a place that cannot be written to.
 
     >>> draw_networks([], "mesh.svgz")  # doctest: +ELLIPSIS
     Traceback (most recent call last):

@@ -53,8 +53,8 @@ def check_path(path: Path, *, force: bool = False) -> None:
         force: Allow a file of another kind to be overwritten.
 
     Raises:
-        TopoloomError: An ending that stands for no kind of picture; a file of another kind is there.
-        OSError: A place that cannot be written to.
+        TopoloomError: An ending that stands for no kind of picture; a file of another kind is there; a place that
+            cannot be written to.
 
     >>> check_path(Path("torus.svg"))
     """
@@ -88,8 +88,7 @@ def save(figure: "Figure", path: Path, *, force: bool = False) -> None:
         force: Overwrite a file of another kind.
 
     Raises:
-        TopoloomError: A file of another kind is there.
-        OSError: A place that cannot be written to.
+        TopoloomError: A file of another kind is there; a place that cannot be written to.
 
     >>> import tempfile
     >>> from matplotlib.figure import Figure
@@ -129,8 +128,7 @@ def save_plot(figure: "Figure", path: Path, *, force: bool) -> None:
         force: Overwrite a file of another kind.
 
     Raises:
-        TopoloomError: A file of another kind is there.
-        OSError: A place that cannot be written to.
+        TopoloomError: A file of another kind is there; a place that cannot be written to.
 
     >>> import tempfile
     >>> from matplotlib.figure import Figure

@@ -218,7 +218,7 @@ class Results:
 
         Raises:
             TopoloomError: Another ending; a file of another kind exists, and `force` is not given; a study, or a
-                store's file.
+                store's file; a place that cannot be written to.
         """
         path = Path(path)
         if path.suffix == ".parquet":

@@ -103,7 +103,7 @@ class Application:
 
         Raises:
             TopoloomError: An application that repeats its messages; a file of another kind exists, and `force` is
-                not given.
+                not given; a place that cannot be written to.
         """
         return write_goal(self.core, path, force=force)
 
@@ -121,7 +121,7 @@ class Application:
 
         Raises:
             TopoloomError: An application that repeats its messages; a file of another kind exists, and `force` is
-                not given.
+                not given; a place that cannot be written to.
         """
         core = self.core if messages else _core.Workload(self.core.spec, self._room, calls=True)
         return write_chakra(core, path, force=force)

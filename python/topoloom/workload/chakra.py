@@ -5,7 +5,7 @@ from pathlib import Path
 
 from topoloom import _core
 from topoloom._core import TopoloomError
-from topoloom.files import CHAKRA, COMM_GROUPS, check_writable, replacing
+from topoloom.files import CHAKRA, COMM_GROUPS, check_writable, replacing, reporting
 
 ENDING = ".et"
 STEM = "trace"
@@ -27,7 +27,7 @@ def write_chakra(workload: _core.Workload, path: str | Path, *, force: bool = Fa
 
     Raises:
         TopoloomError: An application that repeats its messages; a file of another kind, and `force` is not given;
-            a trace of one rank more, which a reader would take for a part of these.
+            a trace of one rank more, which a reader would take for a part of these; a place that cannot be written to.
 
     >>> import tempfile
     >>> workload = _core.Workload("allreduce:size=64", 2)
@@ -38,15 +38,16 @@ def write_chakra(workload: _core.Workload, path: str | Path, *, force: bool = Fa
     """
     traces = _core.ChakraTraces(workload)
     files = [trace_file(path, rank) for rank in range(workload.tasks)]
-    if (other := trace_file(path, workload.tasks)).exists():
-        raise TopoloomError(
-            f"{other} is there already, and would be read as the trace of rank {workload.tasks} beside the "
-            f"{len(files)} written here; remove it, or give another name"
-        )
-    folder = files[0].parent
-    if folder.exists() and not folder.is_dir():
-        raise TopoloomError(f"{folder} is a file; give a folder, or the file of rank 0, as in step.0.et")
-    folder.mkdir(exist_ok=True)
+    with reporting(path):
+        if (other := trace_file(path, workload.tasks)).exists():
+            raise TopoloomError(
+                f"{other} is there already, and would be read as the trace of rank {workload.tasks} beside the "
+                f"{len(files)} written here; remove it, or give another name"
+            )
+        folder = files[0].parent
+        if folder.exists() and not folder.is_dir():
+            raise TopoloomError(f"{folder} is a file; give a folder, or the file of rank 0, as in step.0.et")
+        folder.mkdir(exist_ok=True)
     for file in files:
         check_writable(file, CHAKRA, force=force)
     check_writable(groups_file(path), COMM_GROUPS, force=force)

@@ -24,7 +24,7 @@ def write_goal(workload: _core.Workload, path: str | Path, *, force: bool = Fals
 
     Raises:
         TopoloomError: An application that repeats its messages; a file of another kind is there, and `force` is not
-            given.
+            given; a place that cannot be written to.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

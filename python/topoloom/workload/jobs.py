@@ -144,7 +144,7 @@ class WorkloadJob:
             force: Overwrite a file of another kind.
 
         Raises:
-            TopoloomError: A file of another kind is there, and `force` is not given.
+            TopoloomError: A file of another kind is there, and `force` is not given; a place that cannot be written to.
 
         >>> import tempfile
         >>> import topoloom

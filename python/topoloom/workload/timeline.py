@@ -50,7 +50,7 @@ def write_timeline(events: Events, title: str, path: str | Path, *, force: bool 
         force: Overwrite a file of another kind.
 
     Raises:
-        TopoloomError: A file of another kind is there, and `force` is not given.
+        TopoloomError: A file of another kind is there, and `force` is not given; a place that cannot be written to.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

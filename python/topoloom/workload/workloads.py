@@ -167,7 +167,8 @@ class Workloads(Page):
             force: Overwrite a file of another kind.
 
         Raises:
-            TopoloomError: A file of another kind exists, and `force` is not given; a study or a store's file.
+            TopoloomError: A file of another kind exists, and `force` is not given; a study or a store's file; a place
+                that cannot be written to.
 
         >>> import tempfile
         >>> import topoloom
@@ -206,7 +207,8 @@ class Workloads(Page):
             force: Overwrite a file of another kind.
 
         Raises:
-            TopoloomError: A file of another kind exists, and `force` is not given; a study or a store's file.
+            TopoloomError: A file of another kind exists, and `force` is not given; a study or a store's file; a place
+                that cannot be written to.
         """
         write_makespans(self, Path(path), force=force)
 
