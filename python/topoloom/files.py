@@ -282,6 +282,27 @@ def check_writable(path: Path | None, kind: Kind, *, force: bool = False) -> Non
             beside.unlink()
 
 
+def check_folder(path: Path, allowed: str) -> None:
+    """Reject what cannot become a folder of several files: ``-``, which means one output elsewhere, and a file.
+
+    Args:
+        path: The folder, which may be missing.
+        allowed: What may be given, as the rest of a sentence.
+
+    Raises:
+        TopoloomError: A path that cannot be a folder.
+
+    >>> check_folder(Path("-"), "a store of results is a folder")
+    Traceback (most recent call last):
+    topoloom.TopoloomError: '-' is no name of a folder; a store of results is a folder
+    """
+    if str(path) == "-":
+        raise TopoloomError(f"'-' is no name of a folder; {allowed}")
+    with reporting(path):
+        if path.exists() and not path.is_dir():
+            raise TopoloomError(f"{path} is a file; {allowed}")
+
+
 def check_apart(files: Mapping[str, Path | None]) -> None:
     """Reject files of which one would overwrite another; None stands for one that is not asked for.
 

@@ -331,3 +331,28 @@ def test_a_dash_is_no_name_of_a_file(topoloom, tmp_path, monkeypatch):
         assert "'-' is no name of a " in told.err
         assert "/dev/stdout stands for standard output" in told.err
     assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["-", "notes"])
+@pytest.mark.parametrize(
+    ("command", "allowed"),
+    [
+        (["workload", "mesh:2x2", "--app", "reduce", "--chakra"], "give a folder, or the file of rank 0"),
+        (["reproduce", "hardware", "--only", "limits", "--out"], "page and results go to a folder"),
+        (["run", "s.toml", "--store"], "a store of results is a folder"),
+        (["run", "s.toml", "--script", "x.sh", "--store"], "a store of results is a folder"),
+        (["compare", "mesh:2x2", *SHORT, "--store"], "a store of results is a folder"),
+        (["saturation", "mesh:2x2", *SHORT[2:], "--store"], "a store of results is a folder"),
+        (["design", "--terminals", "4", "--radix", "4", "--store"], "a store of results is a folder"),
+    ],
+    ids=lambda item: " ".join(item) if isinstance(item, list) else "",
+)
+def test_a_dash_and_a_file_are_no_folder(command, allowed, name, place, topoloom):
+    (place / "notes").write_text("mine")
+    before = sorted(place.iterdir())
+    told = topoloom(*command, name)
+    why = {"-": "'-' is no name of a folder", "notes": "notes is a file"}[name]
+    assert (told.status, told.out) == (2, "")
+    assert f"topoloom: error: {why}; {allowed}" in told.err
+    assert sorted(place.iterdir()) == before
+    assert (place / "notes").read_text() == "mine"

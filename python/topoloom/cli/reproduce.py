@@ -11,7 +11,7 @@ from topoloom.cli.console import duration, print_json, print_table, say
 from topoloom.cli.jobs import tell_notes
 from topoloom.cli.parameters import Force
 from topoloom.cli.progress import ProgressDisplay, exit_status, tell_failures
-from topoloom.files import REPORT, check_writable, write_file
+from topoloom.files import REPORT, check_folder, check_writable, reporting, write_file
 from topoloom.hardware.comparison import DISTRIBUTION
 from topoloom.libraries import require
 from topoloom.papers import VERDICTS, Paper, Plan, Reproduction, names
@@ -73,7 +73,9 @@ def reproduce(
     plan = Plan(read, chosen, quick=quick)
     require(*REPORT.needs)
     folder = out or Path(f"{read.name}-reproduced")
-    folder.mkdir(parents=True, exist_ok=True)
+    check_folder(folder, "page and results go to a folder")
+    with reporting(folder):
+        folder.mkdir(parents=True, exist_ok=True)
     store, page = folder / "results.store", folder / f"{read.name}.html"
     check_writable(page, REPORT, force=force)
     _announce(plan, store, workers or cpu_count())

@@ -24,6 +24,7 @@ from typing import Any
 from topoloom import _core
 from topoloom._core import TopoloomError
 from topoloom.files import LEDGER as FILE
+from topoloom.files import check_folder
 from topoloom.libraries import require
 from topoloom.studies import parquet, repair
 from topoloom.studies.points import StudyPoint
@@ -152,8 +153,7 @@ class Ledger:
         self._only_read = not create
         if create:
             require("pyarrow")
-        if folder.exists() and not folder.is_dir():
-            raise TopoloomError(f"{folder} is a file; a store of results is a folder")
+        check_folder(folder, "a store of results is a folder")
         if not (folder / FILE).exists():
             _refuse_other_folders(folder, create=create)
         try:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from topoloom import _core
 from topoloom._core import TopoloomError
-from topoloom.files import CHAKRA, COMM_GROUPS, check_writable, replacing, reporting
+from topoloom.files import CHAKRA, COMM_GROUPS, check_folder, check_writable, replacing, reporting
 
 ENDING = ".et"
 STEM = "trace"
@@ -44,9 +44,7 @@ def write_chakra(workload: _core.Workload, path: str | Path, *, force: bool = Fa
                 f"{other} is there already, and would be read as the trace of rank {workload.tasks} beside the "
                 f"{len(files)} written here; remove it, or give another name"
             )
-        folder = files[0].parent
-        if folder.exists() and not folder.is_dir():
-            raise TopoloomError(f"{folder} is a file; give a folder, or the file of rank 0, as in step.0.et")
+        check_folder(folder := files[0].parent, "give a folder, or the file of rank 0, as in step.0.et")
         folder.mkdir(exist_ok=True)
     for file in files:
         check_writable(file, CHAKRA, force=force)
