@@ -16,7 +16,7 @@ from topoloom.papers import Paper, Plan, names
 from topoloom.papers.formulas import LOOKUPS, Formula
 from topoloom.papers.mutations import mutants, unmoved
 from topoloom.papers.paper import FILE, RESULTS, Claim, folder, margin, numbers
-from topoloom.papers.reproduction import _processor_s, shown, verdict_on
+from topoloom.papers.reproduction import processor_s, shown, verdict_on
 from topoloom.studies import LocalExecutor
 
 TINY = DATA / "papers/tiny"
@@ -333,7 +333,7 @@ def test_values_are_shown_as_people_read_them(value, decimals, text):
     ],
 )
 def test_seconds_of_a_point_are_those_of_processors_where_they_were_measured(result, wall_s, seconds):
-    assert _processor_s({"result": json.dumps(result), "wall_s": wall_s}) == seconds
+    assert processor_s({"result": json.dumps(result), "wall_s": wall_s}) == seconds
 
 
 # The papers themselves.
@@ -472,8 +472,74 @@ def test_verdicts_of_a_run_take_the_place_of_those_that_were_kept(topoloom, tmp_
     assert [one["id"] for one in kept["not_measured"]] == ["slow-one"]
     assert kept["totals"]["ours"] == {"reproduced": 1}, "judged again by what was measured before"
     assert sum(kept["totals"]["paper"].values()) == len(kept["claims"])
-    assert kept["points"] == first["points"] + 12
+    assert (first["points"], kept["points"]) == (2 + 6, 2 + 12)
     assert topoloom("reproduce", str(path), "--kept", "--json").json() == kept
+
+
+def _kept_again(topoloom, path, only, *, quick=True):
+    """Return the results that come with a paper after one more run of it."""
+    run = topoloom("reproduce", str(path), *(["--quick"] * quick), "--only", only, "--keep", "--out", str(path / "out"))
+    assert run.status == 0
+    return json.loads((path / RESULTS).read_text())
+
+
+@pytest.fixture
+def sharing(tmp_path):
+    """Return the tiny paper, of whose quick run table 1 needs 2 points alone, Fig. 1 4 alone, and both 2; text none."""
+    path = tmp_path / "tiny"
+    shutil.copytree(TINY, path)
+    shared = '{ study = "loads", traffic = ["uniform"], load = 0.1 }'
+    text = (path / FILE).read_text().replace('needs = ["graphs"]', f'needs = ["graphs", {shared}]')
+    (path / FILE).write_text(f'{text}\n[[item]]\nid = "text"\ntitle = "Text"\n')
+    return path
+
+
+def test_points_that_several_runs_have_count_once(topoloom, sharing, monkeypatch):
+    for only, took, points, seconds in (
+        ("table1", 10, 4, 4 * 10),
+        ("fig1", 20, 8, 2 * 10 + 6 * 20),
+        ("fig1", 20, 8, 2 * 10 + 6 * 20),
+        ("table1", 5, 8, 4 * 5 + 4 * 20),
+    ):
+        monkeypatch.setattr("topoloom.papers.kept.processor_s", lambda _, took=took: float(took))
+        kept = _kept_again(topoloom, sharing, only)
+        assert (kept["points"], kept["seconds"]) == (points, seconds)
+    assert sorted((part["items"], part["points"]) for part in kept["parts"]) == [
+        (["fig1"], 4),
+        (["table1"], 2),
+        (["table1", "fig1"], 2),
+    ]
+
+
+def test_sums_that_earlier_versions_kept_lose_what_is_run_again(topoloom, sharing, monkeypatch):
+    """Its seconds are not known one by one: they are lost by the number of points. Three points of Fig. 2 stay."""
+    monkeypatch.setattr("topoloom.papers.kept.processor_s", lambda _: 5.0)
+    kept = _kept_again(topoloom, sharing, "table1,fig1")
+    del kept["parts"]
+    (sharing / RESULTS).write_text(json.dumps(kept | {"points": 8 + 3, "seconds": 110}))
+    for only, seconds in (("table1", 4 * 5 + 7 * 10), ("fig1", 8 * 5 + 3 * 10)):
+        kept = _kept_again(topoloom, sharing, only)
+        assert (kept["points"], kept["seconds"]) == (8 + 3, seconds)
+
+
+def test_points_of_items_that_a_run_leaves_out_stay(topoloom, sharing):
+    """A quick run has none for Fig. 2; nothing stays of an item that the paper no longer has, nor of a whole run."""
+    for file, old, new in (
+        ("slow.toml", '"torus:4x4"', '["torus:4x4", "torus:5x5"]'),
+        ("loads.toml", '"1:2"', '"1:8"'),
+        (FILE, "quick = { loads", 'quick = { seeds = "1:2", loads'),
+    ):
+        (sharing / file).write_text((sharing / file).read_text().replace(old, new))
+    every = "table1,fig1,fig2,text"
+    kept = _kept_again(topoloom, sharing, every, quick=False)
+    assert kept["points"] == 2 + 48 + 1
+    kept["parts"].append({"items": ["fig9"], "points": 3, "seconds": 30})
+    (sharing / RESULTS).write_text(json.dumps(kept))
+    assert _kept_again(topoloom, sharing, "fig1")["points"] == 2 + 6 + 1, "both items are counted by the last run"
+    assert _kept_again(topoloom, sharing, every)["points"] == 2 + 6 + 1
+    del kept["parts"]
+    (sharing / RESULTS).write_text(json.dumps(kept | {"points": 100}))
+    assert _kept_again(topoloom, sharing, every, quick=False)["points"] == 2 + 48 + 1
 
 
 def test_totals_tell_the_papers_claims_and_ours_apart(tmp_path):

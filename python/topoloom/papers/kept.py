@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from contextlib import suppress
 from typing import Any
 
@@ -12,7 +12,7 @@ from topoloom._core import TopoloomError
 from topoloom.files import Kind, read_text
 from topoloom.papers.formulas import Value
 from topoloom.papers.paper import RESULTS, VERDICTS, WHOSE, Claim, Paper, Verdict, Whose
-from topoloom.papers.reproduction import NOT_MEASURED, Reproduction, verdict_on
+from topoloom.papers.reproduction import NOT_MEASURED, Plan, Reproduction, processor_s, verdict_on
 
 KEPT = Kind("results of a paper", lambda head: b'"paper":' in head)
 """The kind of files that hold them."""
@@ -130,7 +130,8 @@ def results_with(paper: Paper, found: Reproduction) -> str:
     """Return the file of results of a paper after a run: its verdicts in place of those on the same claims.
 
     Claims that this run did not measure are judged again, by what was measured before and what the paper states now.
-    Those that the paper no longer makes, or for which it now measures values of other names, are left out.
+    Those that the paper no longer makes, or for which it now measures values of other names, are left out. A point that
+    several runs have counts once, by the last of them.
 
     Args:
         paper: The paper.
@@ -156,20 +157,57 @@ def results_with(paper: Paper, found: Reproduction) -> str:
             claims[name] = new[name]
         elif name in old and _names(claim.measured) == _names(old[name]["measured"]):
             claims[name] = _judged_again(paper, old[name], claim, it)
-    # What runs before took counts where some of their verdicts stay.
-    stays = before if any(name not in new for name in claims) else {}
+    parts = _parts_with(paper, before, found)
     missing = {one["id"]: one for one in (*before.get("not_measured", ()), *run["not_measured"])}
     kept = {
         **run,
-        "points": run["points"] + stays.get("points", 0),
-        "seconds": run["seconds"] + stays.get("seconds", 0),
+        "points": sum(part["points"] for part in parts),
+        "seconds": round(sum(part["seconds"] for part in parts)),
         "totals": _totals({name: claim for name, claim, _ in every}, claims),
+        "parts": parts,
         "claims": list(claims.values()),
         "not_measured": [
             missing.get(name, {"id": name, "note": UNKNOWN}) for name, _, _ in every if name not in claims
         ],
     }
     return json.dumps(kept, indent=1, ensure_ascii=False) + "\n"
+
+
+def _parts_with(paper: Paper, before: Mapping[str, Any], found: Reproduction) -> list[dict[str, Any]]:
+    """Return points and seconds of all runs by the items that need them: those of this run in place of earlier ones."""
+    new = _parts_of(paper, found)
+    # A quick run leaves studies out: what was kept of their items stays.
+    ran = {result.item.id for result in found.items if result.found.rows or not result.item.needs}
+    known = [item.id for item in paper.item]
+    # Earlier versions kept the sums alone.
+    whole = {"items": known, "points": before.get("points", 0), "seconds": before.get("seconds", 0)}
+    rest = (_rest(part, new, ran) for part in before.get("parts", [whole]))
+    return [part for part in rest if part["points"] and not set(known).isdisjoint(part["items"])] + list(new.values())
+
+
+def _parts_of(paper: Paper, found: Reproduction) -> dict[tuple[str, ...], dict[str, Any]]:
+    """Return the points of a run and their seconds by the items that need them, among all items of the paper."""
+    rows = {row["key"]: row for row in found.rows}
+    took: dict[tuple[str, ...], list[float]] = {}
+    for point, items in Plan(paper, quick=found.quick).needs():
+        if (row := point.among(rows)) is not None:
+            took.setdefault(items, []).append(processor_s(row))
+    return {
+        items: {"items": list(items), "points": len(each), "seconds": round(sum(each), 1)}
+        for items, each in took.items()
+    }
+
+
+def _rest(part: Mapping[str, Any], new: Mapping[tuple[str, ...], Mapping[str, Any]], ran: Set[str]) -> dict[str, Any]:
+    """Return what remains of an earlier part after a run of some items; it may have no points."""
+    items = [item for item in part["items"] if item not in ran]
+    points = part["points"] if items and tuple(part["items"]) not in new else 0
+    if points and len(items) < len(part["items"]):
+        # Its points are not known one by one: those that were run again took their share of the seconds.
+        again = sum(own["points"] for key, own in new.items() if set(key) <= set(part["items"]))
+        points = max(0, points - again)
+    seconds = round(part["seconds"] * points / part["points"], 1) if points else 0
+    return {"items": items, "points": points, "seconds": seconds}
 
 
 def _judged_again(paper: Paper, kept: Mapping[str, Any], claim: Claim, it: Value) -> dict[str, Any]:

@@ -192,7 +192,7 @@ class Reproduction:
             "quick": self.quick,
             "interrupted": not self.progress.finished,
             "points": len(self.rows),
-            "seconds": round(sum(_processor_s(row) for row in self.rows)),
+            "seconds": round(sum(processor_s(row) for row in self.rows)),
             "totals": self.totals(),
             "claims": [claim.to_dict() for claim in self.claims if claim.verdict is not None],
             "not_measured": [{"id": claim.id, "note": claim.note} for claim in self.claims if claim.verdict is None],
@@ -206,8 +206,15 @@ class Reproduction:
         return render_paper(self)
 
 
-def _processor_s(row: Row) -> float:
-    """Return how long a point took one processor: wall-clock time where its kind reports no other."""
+def processor_s(row: Row) -> float:
+    """Return the seconds that a point took one processor: wall-clock time where its kind reports no other.
+
+    Args:
+        row: The row of the point in a store.
+
+    >>> processor_s({"result": '{"cpu_s": 1.5}', "wall_s": 9.0}), processor_s({"result": "{}", "wall_s": 9.0})
+    (1.5, 9.0)
+    """
     result = json.loads(row["result"])
     parts = [result, *(one for one in result.get("points", ()) if isinstance(one, dict))]
     return sum(one.get("cpu_s") or 0 for one in parts) or row["wall_s"] or 0.0
@@ -228,8 +235,8 @@ class Plan:
     >>> from topoloom.papers import Paper
     >>> plan = Plan(Paper.named("hardware"), only=["limits"])
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     plan.seconds({}), plan.run(Path(folder, "results.store")).paper.name
-    (0, 'hardware')
+    ...     plan.seconds({}), plan.needs(), plan.run(Path(folder, "results.store")).paper.name
+    (0, [], 'hardware')
     """
 
     def __init__(self, paper: Paper, only: Sequence[str] = (), *, quick: bool = False) -> None:
@@ -254,6 +261,14 @@ class Plan:
                 keys.setdefault(point.key, point)
         self.points = list(keys.values())
         self._seconds = self._noted(every)
+
+    def needs(self) -> list[tuple[StudyPoint, tuple[str, ...]]]:
+        """Return each point with the ids of the requested items that need it."""
+        ids: dict[str, dict[str, None]] = {point.key: {} for point in self.points}
+        for item, points in self._points.items():
+            for _, point in points:
+                ids[point.key][item] = None
+        return [(point, tuple(ids[point.key])) for point in self.points]
 
     def _noted(self, every: Mapping[str, Sequence[StudyPoint]]) -> dict[str, float]:
         """Return about how many seconds points take, by their keys, as the paper's data note it of studies."""
