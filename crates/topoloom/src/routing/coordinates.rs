@@ -17,6 +17,12 @@ fn lanes(word: u64) -> u64 {
     (((word & low) + low) | word) >> (LANE - 1) & LOWEST
 }
 
+/// What is in the lane of a word that has this bit.
+#[inline(always)]
+pub(super) fn lane_of(word: u64, bit: u32) -> u32 {
+    (word >> (bit / LANE * LANE)) as u32 & ((1 << LANE) - 1)
+}
+
 /// The coordinates of every router.
 #[derive(Clone)]
 pub(super) struct Coordinates {
@@ -33,11 +39,22 @@ impl Coordinates {
     pub(super) fn new(network: &Network, grid: &Grid) -> Self {
         let dims = grid.sides.len();
         let all: Vec<u16> = network.routers().flat_map(|r| grid.coordinates(r.0)).map(|c| c as u16).collect();
-        let word = |place: &[u16]| place.iter().rev().fold(0, |word, &c| word << LANE | u64::from(c));
-        let packed = if (1..=LANES).contains(&dims) { all.chunks(dims).map(word).collect() } else { Vec::new() };
-        let small = !packed.is_empty() && grid.sides.iter().all(|&side| side < 1 << (LANE - 2));
-        let sides = small.then(|| word(&grid.sides.iter().map(|&side| side as u16).collect::<Vec<_>>()));
-        Self { dims, all, packed, sides }
+        let mut this = Self { dims, all, packed: Vec::new(), sides: None };
+        this.packed = this.packed_by(|_, coordinate| coordinate);
+        let small = !this.packed.is_empty() && grid.sides.iter().all(|&side| side < 1 << (LANE - 2));
+        this.sides = small.then(|| grid.sides.iter().rev().fold(0, |word, &side| word << LANE | u64::from(side)));
+        this
+    }
+
+    /// By router, in a word, what `number` makes of each dimension and the router's coordinate in it, lowest dimension lowest.
+    /// None where there are more dimensions than lanes.
+    pub(super) fn packed_by(&self, number: impl Fn(usize, u16) -> u16) -> Vec<u64> {
+        if !(1..=LANES).contains(&self.dims) {
+            return Vec::new();
+        }
+        let lane = |(dim, &coordinate): (usize, &u16)| u64::from(number(dim, coordinate));
+        let word = |own: &[u16]| own.iter().enumerate().map(lane).rev().fold(0, |word, lane| word << LANE | lane);
+        self.all.chunks(self.dims).map(word).collect()
     }
 
     /// The directions of all shortest paths between two routers, on a torus where `WRAP`, else on a mesh: bit 2 i is set if
@@ -73,7 +90,7 @@ impl Coordinates {
     #[inline(always)]
     pub(super) fn at(&self, router: RouterId, dim: usize) -> u32 {
         match self.packed.get(router.index()) {
-            Some(word) => (word >> (LANE * dim as u32)) as u32 & ((1 << LANE) - 1),
+            Some(word) => lane_of(*word, LANE * dim as u32),
             None => self.of(router)[dim].into(),
         }
     }
@@ -86,17 +103,6 @@ impl Coordinates {
             Some(difference) => (difference.trailing_zeros() / LANE) as usize,
             None => self.of(a).iter().zip(self.of(b)).take_while(|(a, b)| a == b).count(),
         }
-    }
-
-    /// The lowest dimension in which router `b` differs from `a`, another one, and its coordinate in it.
-    #[inline(always)]
-    pub(super) fn first_step(&self, a: RouterId, b: RouterId) -> (usize, u32) {
-        if let (Some(from), Some(to)) = (self.packed.get(a.index()), self.packed.get(b.index())) {
-            let dim = (from ^ to).trailing_zeros() / LANE;
-            return (dim as usize, (to >> (LANE * dim)) as u32 & ((1 << LANE) - 1));
-        }
-        let dim = self.first_difference(a, b);
-        (dim, self.at(b, dim))
     }
 
     /// The dimensions in which two routers differ, as bits.

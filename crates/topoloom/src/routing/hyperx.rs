@@ -1,6 +1,6 @@
 //! HyperX (every dimension fully connected): dimension order, minimal routing over two orders, and their UGAL rule.
 
-use super::coordinates::Coordinates;
+use super::coordinates::{Coordinates, lane_of};
 use super::twophase::BIAS;
 use super::{AnyRouting, Minimal, OutputRow, Routing, Step, UgalRule, View};
 use crate::catalogue::Arguments;
@@ -19,6 +19,8 @@ pub struct HyperXMinimal<const ORDERS: u32> {
     offsets: Vec<u32>,
     /// Entries of a router's row: the sum of the sides.
     row: u32,
+    /// By router, packed: the entry of its coordinate in each dimension. Empty if they do not fit into a word.
+    entries: Vec<u64>,
     trunk: u32,
     /// The output to each coordinate of each dimension: `trunk` parallel ones, router by router.
     ports: Vec<u16>,
@@ -50,7 +52,10 @@ impl<const ORDERS: u32> HyperXMinimal<ORDERS> {
                 *parallel.iter_mut().find(|p| **p == u16::MAX)? = port as u16;
             }
         }
-        let mut this = Self { lines, coordinates, offsets, row, trunk, ports, consecutive: false };
+        let fits = row <= u16::MAX.into();
+        let entry = |dim: usize, coordinate| offsets[dim] as u16 + coordinate;
+        let entries = if fits { coordinates.packed_by(entry) } else { Vec::new() };
+        let mut this = Self { lines, coordinates, offsets, row, entries, trunk, ports, consecutive: false };
         let mut lines = network.routers().flat_map(|router| (0..dims).map(move |dim| (router, dim)));
         this.consecutive = trunk == 1 && lines.all(|(router, dim)| this.is_consecutive(router, dim));
         Some(this)
@@ -198,14 +203,30 @@ impl<const ORDERS: u32> HyperXMinimal<ORDERS> {
         best
     }
 
+    /// The entry, in the row of `at`, of the next coordinate to correct.
     #[inline(always)]
-    fn outputs(&self, at: RouterId, order: u32, target: RouterId) -> &[u16] {
-        if ORDERS == 1 {
-            let (dim, coordinate) = self.coordinates.first_step(at, target);
-            return self.toward(at, dim, coordinate);
+    fn next_entry(&self, at: RouterId, order: u32, target: RouterId) -> u32 {
+        if let (Some(from), Some(to)) = (self.entries.get(at.index()), self.entries.get(target.index())) {
+            // The lanes of the dimensions that differ: the lowest, or the highest.
+            let difference = from ^ to;
+            let lowest = difference.trailing_zeros();
+            let highest = (u64::BITS - 1).wrapping_sub(difference.leading_zeros());
+            return lane_of(*to, if ORDERS == 2 && order == 1 { highest } else { lowest });
         }
         let dim = self.dimension(at, target, order);
-        self.toward(at, dim, self.coordinate(target, dim))
+        self.offsets[dim] + self.coordinate(target, dim)
+    }
+
+    /// Where the outputs of the next hop begin in `ports`.
+    #[inline(always)]
+    fn next_outputs(&self, at: RouterId, order: u32, target: RouterId) -> usize {
+        debug_assert!(at != target, "the target is another router");
+        ((at.0 * self.row + self.next_entry(at, order, target)) * self.trunk) as usize
+    }
+
+    #[inline(always)]
+    fn outputs(&self, at: RouterId, order: u32, target: RouterId) -> &[u16] {
+        &self.ports[self.next_outputs(at, order, target)..][..self.trunk as usize]
     }
 }
 
@@ -350,9 +371,9 @@ impl<const ORDERS: u32> Minimal for HyperXMinimal<ORDERS> {
 
     #[inline(always)]
     fn step(&self, at: RouterId, bits: u32, target: RouterId, rng: &mut Rng) -> Step {
-        let outputs = self.outputs(at, bits, target);
-        let port = if self.trunk == 1 { outputs[0] } else { outputs[rng.below(self.trunk) as usize] };
-        Step { port, class: bits as u8, bits }
+        let first = self.next_outputs(at, bits, target);
+        let parallel = if self.trunk == 1 { 0 } else { rng.below(self.trunk) };
+        Step { port: self.ports[first + parallel as usize], class: bits as u8, bits }
     }
 
     #[inline(always)]
