@@ -37,6 +37,8 @@ pub struct DragonflyMinimal {
     local: Vec<u16>,
     /// The global links in the order of `links`.
     exits: Vec<Exit>,
+    /// Each pair of groups has one.
+    single: bool,
     nearby: Nearby,
 }
 
@@ -194,7 +196,10 @@ impl DragonflyMinimal {
         };
         let exits: Vec<Exit> = links.outputs().iter().map(exit).collect();
         let nearby = Nearby::new(&links, &exits, network.num_routers());
-        Some(Self { links, group_size, local, exits, nearby })
+        // None has less than one.
+        let groups = links.groups() as usize;
+        let single = exits.len() == groups * (groups - 1);
+        Some(Self { links, group_size, local, exits, single, nearby })
     }
 
     /// The global links of all groups.
@@ -252,20 +257,54 @@ impl DragonflyMinimal {
         FirstHop { port: self.towards(at, exit, 0).port, exit: beyond }
     }
 
+    /// The only exit to another group, where there is one alone.
+    #[inline(always)]
+    fn only_exit(&self, at: RouterId, target: RouterId) -> Option<&Exit> {
+        if self.single {
+            // In the order of pairs, those of a group with itself left out.
+            let [from, to] = [at, target].map(|router| self.links.group(router));
+            return self.exits.get((from * (self.links.groups() - 1) + to - u32::from(to > from)) as usize);
+        }
+        match self.exits(at, target) {
+            [exit] => Some(exit),
+            _ => None,
+        }
+    }
+
     /// One of the exits on a shortest path to another group.
     #[inline(always)]
     fn drawn_exit(&self, at: RouterId, target: RouterId, rng: &mut Rng) -> &Exit {
-        let exits = self.exits(at, target);
-        if let [exit] = exits {
+        if let Some(exit) = self.only_exit(at, target) {
             return exit;
         }
         let best = self.best(at, target);
         best.nth(rng.below(best.count())).expect("drawn below the count")
     }
 
+    /// The hop to another router of the group.
+    /// [`Minimal::step`], where nothing is drawn.
+    #[inline(always)]
+    pub(super) fn only_step(&self, at: RouterId, bits: u32, target: RouterId) -> Option<Step> {
+        if self.same_group(at, target) {
+            return Some(self.local_step(at, target.0, bits));
+        }
+        let exit = match self.only_exit(at, target) {
+            Some(exit) => exit,
+            None => {
+                let best = self.best(at, target);
+                if best.count() > 1 {
+                    return None;
+                }
+                best.nth(0)?
+            }
+        };
+        Some(self.towards(at, exit, bits))
+    }
+
     #[inline(always)]
     fn local_step(&self, at: RouterId, to: u32, taken: u32) -> Step {
-        let port = self.local[(at.0 * self.group_size + to % self.group_size) as usize];
+        let first = self.links.group(at) * self.group_size;
+        let port = self.local[(at.0 * self.group_size + to - first) as usize];
         Step { port, class: taken as u8, bits: taken }
     }
 
@@ -328,20 +367,7 @@ impl Minimal for DragonflyMinimal {
 
     #[inline(always)]
     fn only_output(&self, at: RouterId, target: RouterId) -> Option<u16> {
-        if self.same_group(at, target) {
-            return Some(self.local_step(at, target.0, 0).port);
-        }
-        let exit = match self.exits(at, target) {
-            [exit] => exit,
-            _ => {
-                let best = self.best(at, target);
-                if best.count() > 1 {
-                    return None;
-                }
-                best.nth(0)?
-            }
-        };
-        Some(self.towards(at, exit, 0).port)
+        self.only_step(at, 0, target).map(|step| step.port)
     }
 
     #[inline(always)]

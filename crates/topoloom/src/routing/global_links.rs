@@ -53,6 +53,7 @@ impl GlobalLinks {
     }
 
     /// How many groups there are.
+    #[inline(always)]
     pub fn groups(&self) -> u32 {
         self.groups
     }
