@@ -80,6 +80,8 @@ mod stage {
     pub const LATE: u32 = 5;
     /// In the intermediate router's group.
     pub const NEAR: u32 = 6;
+    /// How many there may be, with one that there is not: a power of two.
+    pub const ALL: usize = 8;
 }
 
 /// A packet makes a detour if the minimal path's backlog by its weight is longer than the detour's by its own, and a
@@ -102,12 +104,24 @@ impl Progressive {
     /// Global hops that the present phase has behind it.
     #[inline(always)]
     fn taken(bits: u32) -> u32 {
-        u32::from(bits == stage::LAST || bits == stage::NEAR)
+        (1 << stage::LAST | 1 << stage::NEAR) >> bits & 1
     }
 
+    /// [`Progressive::classed`] of all stages, local hops and then global ones: looked up, as its branches are often
+    /// mispredicted.
+    const CLASSED: [(u8, u8); 2 * stage::ALL] = {
+        let mut all = [(0, 0); 2 * stage::ALL];
+        let mut hop = 0;
+        while hop < all.len() {
+            let (class, next) = Self::classed((hop % stage::ALL) as u32, hop >= stage::ALL);
+            all[hop] = (class, next as u8);
+            hop += 1;
+        }
+        all
+    };
+
     /// The class of a hop that leaves `bits`, and the bits after it.
-    #[inline(always)]
-    fn classed(bits: u32, global: bool) -> (u8, u32) {
+    const fn classed(bits: u32, global: bool) -> (u8, u32) {
         match (bits, global) {
             (stage::FIRST, false) => (0, stage::OPEN),
             (stage::DETOUR, false) => (0, stage::LATE),
@@ -122,8 +136,9 @@ impl Progressive {
 
     #[inline(always)]
     fn hop(step: Step, bits: u32, via: u32) -> Move {
-        let (class, next) = Self::classed(bits, step.bits > Self::taken(bits));
-        Move { port: step.port, class, next: PacketState { via, bits: next } }
+        let global = step.bits - Self::taken(bits);
+        let (class, next) = Self::CLASSED[bits as usize % stage::ALL + stage::ALL * global as usize];
+        Move { port: step.port, class, next: PacketState { via, bits: next.into() } }
     }
 
     /// The packet's state once it has met its intermediate router.
@@ -146,23 +161,31 @@ impl Progressive {
         (leads_on && via != at && via != dst).then_some(via)
     }
 
-    /// UGAL's decision at a router of the source group, at the source or a `late` one: the intermediate router of a detour,
-    /// or none.
+    /// The minimal step of a packet at a router of the source group, if it is the only one and so short that no detour is
+    /// better: its backlog is no longer than the bias.
+    #[inline(always)]
+    fn short_step<V: View>(&self, at: RouterId, dst: RouterId, late: bool, view: &V) -> Option<Step> {
+        let step = self.minimal.only_step(at, 0, dst)?;
+        (self.weighing.minimal * view.backlog(step.port.into()) <= self.bias(late)).then_some(step)
+    }
+
+    /// A detour from the second router is a local hop longer than one from the source.
+    #[inline(always)]
+    fn bias(&self, late: bool) -> u32 {
+        self.weighing.bias + u32::from(late)
+    }
+
+    /// UGAL's decision at a router of the source group, at the source or a `late` one, where there is no
+    /// [`Progressive::short_step`]: the intermediate router of a detour, or none. For a short step no candidate is drawn, as
+    /// no later draw depends on one.
     ///
     /// It compares backlogs: where minimal channels run at full load without waiting, as under a permutation that suits
     /// the network, what is under way in them is no reason for detours, which would fill other minimal channels in
     /// turn.
-    #[inline(always)]
+    // Not inlined: what arrives needs the registers.
+    #[inline(never)]
     fn detour<V: View>(&self, at: RouterId, dst: RouterId, late: bool, view: &V, rng: &mut Rng) -> Option<RouterId> {
-        let Weighing { minimal, detour, bias } = self.weighing;
-        // A detour from the second router is a local hop longer than one from the source.
-        let bias = bias + u32::from(late);
-        // No detour is better than a minimal path whose backlog is no longer than the bias. No candidate is drawn for it, as
-        // no later draw depends on one.
-        let is_short = |port: u16| minimal * view.backlog(port.into()) <= bias;
-        if self.minimal.only_output(at, dst).is_some_and(is_short) {
-            return None;
-        }
+        let (Weighing { minimal, detour, .. }, bias) = (self.weighing, self.bias(late));
         let via = self.candidate(at, dst, rng)?;
         // The first hops that `choose` will draw.
         let first_hop = |target| self.minimal.first_hop(at, target, &mut rng.clone());
@@ -215,19 +238,35 @@ impl Routing for Progressive {
 
     #[inline(always)]
     fn start<V: View>(&self, src: RouterId, dst: RouterId, view: &V, rng: &mut Rng) -> PacketState {
+        self.start_with_hop(src, dst, view, rng).0
+    }
+
+    #[inline(always)]
+    fn start_with_hop<V: View>(
+        &self,
+        src: RouterId,
+        dst: RouterId,
+        view: &V,
+        rng: &mut Rng,
+    ) -> (PacketState, Option<Move>) {
         if !view.decides_again() {
             self.minimal.links().want(src, dst, view);
         }
-        match self.detour(src, dst, false, view, rng) {
-            Some(via) => PacketState { via: via.0, bits: stage::DETOUR },
-            None => PacketState::direct(stage::FIRST),
+        let direct = PacketState::direct(stage::FIRST);
+        if let Some(step) = self.short_step(src, dst, false, view) {
+            return (direct, Some(Self::hop(step, direct.bits, direct.via)));
         }
+        let detour = self.detour(src, dst, false, view, rng);
+        (detour.map_or(direct, |via| PacketState { via: via.0, bits: stage::DETOUR }), None)
     }
 
     #[inline(always)]
     fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, view: &V, rng: &mut Rng) -> Move {
         let mut state = Self::turned(at, state);
         if state.bits == stage::OPEN {
+            if let Some(step) = self.short_step(at, dst, true, view) {
+                return Self::hop(step, state.bits, state.via);
+            }
             if let Some(via) = self.detour(at, dst, true, view, rng) {
                 state = PacketState { via: via.0, bits: stage::LATE };
             }
