@@ -119,55 +119,57 @@ struct UndecidedHeads {
 /// What a packet has decided for that has not decided yet.
 const NOWHERE: (u32, u8) = (u32::MAX, u8::MAX);
 
-/// The state of one router, for its routing.
+/// The state of one router, for its routing. As little as there can be: it is made for each decision, and few look at all.
 struct RouterView<'a, M> {
-    model: &'a M,
-    channels: &'a Channels,
+    domain: &'a Domain<M>,
     first_port: u32,
-    /// Flits of the packet at hand, and the input VC it came by.
-    size: u32,
+    /// The head of the packet at hand, and the input VC it came by.
+    head: &'a Flit,
     vc: u32,
     snapshot: &'a Snapshot,
-    arrived_by: u32,
-    leaves_by: u16,
     /// The output and class that the packet at hand has decided for before, if it decides again; else [`NOWHERE`].
     decided: (u32, u8),
+}
+
+impl<M> RouterView<'_, M> {
+    /// The flits of the packet at hand, if an output is its `own`; else none.
+    #[inline(always)]
+    fn of_own(&self, own: bool) -> u32 {
+        if own { self.head.size() } else { 0 }
+    }
 }
 
 impl<M: RouterModel> View for RouterView<'_, M> {
     #[inline(always)]
     fn occupancy(&self, port: u32) -> u32 {
-        self.model.occupancy(self.first_port + port)
+        self.domain.model.occupancy(self.first_port + port)
     }
 
     #[inline(always)]
     fn queue(&self, port: u32) -> u32 {
-        let own = self.decided.0 == port;
-        self.model.queue(self.first_port + port) - if own { self.size } else { 0 }
+        self.domain.model.queue(self.first_port + port) - self.of_own(self.decided.0 == port)
     }
 
     #[inline(always)]
     fn shortest_queue(&self, outputs: &OutputRow) -> Option<u32> {
-        let Some(queues) = self.model.queues(self.first_port + outputs.first, outputs.count) else {
+        let Some(queues) = self.domain.model.queues(self.first_port + outputs.first, outputs.count) else {
             return outputs.shortest((0..outputs.count).map(|place| self.queue(outputs.first + place)));
         };
         let own = self.decided.0.wrapping_sub(outputs.first);
-        let itself = |place| if place == own { self.size } else { 0 };
-        outputs.shortest((0..).zip(queues).map(|(place, queue)| queue.all as u32 - itself(place)))
+        outputs.shortest((0..).zip(queues).map(|(place, queue)| queue.all as u32 - self.of_own(place == own)))
     }
 
     #[inline(always)]
     fn backlog(&self, port: u32) -> u32 {
         // The port is what a routing asks for: `queue` checks it, `in_flight` does not.
         let queue = self.queue(port);
-        let in_flight = self.channels.in_flight[(self.first_port + port) as usize];
+        let in_flight = self.domain.channels.in_flight[(self.first_port + port) as usize];
         queue - self.occupancy(port).min(in_flight)
     }
 
     #[inline(always)]
     fn queue_of(&self, port: u32, class: u8) -> u32 {
-        let own = self.decided == (port, class);
-        self.model.queue_of(self.first_port + port, class) - if own { self.size } else { 0 }
+        self.domain.model.queue_of(self.first_port + port, class) - self.of_own(self.decided == (port, class))
     }
 
     #[inline(always)]
@@ -227,27 +229,27 @@ impl<M: RouterModel> View for RouterView<'_, M> {
 
     #[inline(always)]
     fn arrived_by(&self) -> u32 {
-        self.arrived_by
+        (self.vc >> self.domain.log) - self.first_port
     }
 
     #[inline(always)]
     fn leaves_by(&self) -> u32 {
-        self.leaves_by.into()
+        self.head.eject.into()
     }
 
     #[inline(always)]
     fn free_vcs(&self, port: u32, class: u8) -> u32 {
-        self.model.free_vcs(self.first_port + port, class, self.size, self.vc)
+        self.domain.model.free_vcs(self.first_port + port, class, self.head.size(), self.vc)
     }
 
     #[inline(always)]
     fn has_free_vc(&self, port: u32, class: u8) -> bool {
-        self.model.has_free_vc(self.first_port + port, class, self.size, self.vc)
+        self.domain.model.has_free_vc(self.first_port + port, class, self.head.size(), self.vc)
     }
 
     #[inline(always)]
     fn buffer(&self, class: u8) -> u32 {
-        self.model.buffer(class)
+        self.domain.model.buffer(class)
     }
 }
 
@@ -476,18 +478,7 @@ impl<M: RouterModel> Domain<M> {
         }
         let dst = RouterId(flit.dst);
         let first_port = self.first_ports[local as usize];
-        let (model, arrived_by) = (&self.model, (vc >> self.log) - first_port);
-        let view = RouterView {
-            model,
-            channels: &self.channels,
-            first_port,
-            size: flit.size(),
-            vc,
-            snapshot,
-            arrived_by,
-            leaves_by: flit.eject,
-            decided,
-        };
+        let view = RouterView { domain: self, first_port, head: flit, vc, snapshot, decided };
         let mut hop = None;
         if kind & FRESH != 0 {
             kind &= !FRESH;

@@ -4,7 +4,7 @@ use super::options::{Allocator, Priority};
 use super::vc_allocator::VcRequest;
 use super::waiting_heads::Commitment;
 use super::{ADAPTIVE, InputQueuedRouters, NO_SUCH_PORT, NONE, RouterState};
-use crate::cycle::flit::{Decision, Flit, NIL, Pool, TAIL};
+use crate::cycle::flit::{Decision, Flit, NIL, Pool};
 use crate::cycle::table::Part;
 
 /// In the link of a flit to the next one of its buffer: that is the last of its packet. The router need not look at it,
@@ -47,11 +47,12 @@ impl InputVc {
         gone
     }
 
-    /// Asks for the memory of the second flit: once the first has left, its router looks at it at once.
+    /// Asks for the memory of the second flit, if there is one: once the first has left, its router looks at it at once.
     #[inline(always)]
     pub(super) fn expect_second(&self, pool: &Pool<Flit>) {
-        let second = pool.behind(self.front) & !TAIL_LINK;
-        pool.prefetch(if self.flits > 1 { second } else { self.front });
+        if self.flits > 1 {
+            pool.prefetch(pool.behind(self.front) & !TAIL_LINK);
+        }
     }
 }
 
@@ -103,14 +104,13 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
 
     /// A head that arrives has decided: its packet's flits belong to the queue of its output once all has arrived.
     #[inline(always)]
-    pub(super) fn join_queue(&mut self, router: u32, Decision { out, class, kind, .. }: Decision, head: u32) {
+    pub(super) fn join_queue(&mut self, router: u32, Decision { out, .. }: Decision, head: u32) {
         if !self.decides_again() {
             return;
         }
         let RouterState { first_port, radix, .. } = self.routers[router as usize];
         assert!(out < radix, "{NO_SUCH_PORT}");
-        let size = if kind & TAIL != 0 { 1 } else { self.pool.get(head).size() };
-        self.joins.push((first_port + u32::from(out), class, size as u16));
+        self.joins.push((first_port + u32::from(out), head));
     }
 
     /// This many flits of a class join the queue of output `port` (domain numbering), or leave it.

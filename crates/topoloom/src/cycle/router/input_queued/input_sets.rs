@@ -43,17 +43,22 @@ impl InputSets {
     // Not inlined, like what else is seldom: the loops of a step need the registers.
     #[inline(never)]
     pub(super) fn first_behind(&self, owner: usize, last: u16, suited: impl Fn(usize) -> bool) -> Option<usize> {
-        for (word, part) in self.words_behind(last) {
+        let in_word = |word: usize, part: u64| {
             let mut bits = self.word(owner, word) & part;
             while bits != 0 {
                 let input = word * 64 + bits.trailing_zeros() as usize;
-                bits &= bits - 1;
                 if suited(input) {
                     return Some(input);
                 }
+                bits &= bits - 1;
             }
+            None
+        };
+        if self.words == 1 {
+            let behind = u64::MAX.checked_shl(u32::from(last) + 1).unwrap_or(0);
+            return in_word(0, behind).or_else(|| in_word(0, !behind));
         }
-        None
+        self.words_behind(last).find_map(|(word, part)| in_word(word, part))
     }
 
     /// Puts an input VC into the set of `owner`, in which it is not.

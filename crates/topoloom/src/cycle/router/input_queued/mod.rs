@@ -251,8 +251,8 @@ pub struct InputQueuedRouters<const LOG: u32, const KIND: u8> {
     by_class: bool,
     /// The class that each VC belongs to.
     class_of: [u8; 64],
-    /// What has arrived in the cycle at hand: the output (domain numbering), class and flits of each packet.
-    joins: Vec<(u32, u8, u16)>,
+    /// What has arrived in the cycle at hand: the output (domain numbering) of each packet, and its head.
+    joins: Vec<(u32, u32)>,
     /// Heads that have arrived at the front of their VC in the cycle, router and input VC of each, and have to wait.
     refused: Vec<(u32, u32)>,
     /// Routers at which something has changed since the heads that wait there decided.
@@ -738,8 +738,10 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
     #[inline(always)]
     fn settle_queues(&mut self) {
         let mut joins = std::mem::take(&mut self.joins);
-        for (port, class, flits) in joins.drain(..) {
-            self.move_queue(port, class, flits.into());
+        for (port, head) in joins.drain(..) {
+            let head = self.pool.get(head);
+            let (class, size) = (head.class, head.size());
+            self.move_queue(port, class, size as i32);
         }
         self.joins = joins;
     }

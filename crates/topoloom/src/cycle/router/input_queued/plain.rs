@@ -5,6 +5,8 @@
 //! What a router's step reads and writes is held as [`Part`]s of the tables, and its counts apart from them: most of what
 //! the general step takes longer is looking up, after each store, where each table is.
 
+use std::ops::Range;
+
 use super::buffers::{InputVc, OutputVc, with_room};
 use super::input_sets::InputSets;
 use super::matching::{Choices, Turns, turn};
@@ -288,6 +290,16 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     }
 }
 
+/// Puts the requests at `later` behind the first `kept` of a list; returns how many there are.
+#[inline(always)]
+fn close_up<T: Copy>(requests: &mut Part<'_, T>, mut kept: usize, later: Range<usize>) -> usize {
+    for place in later {
+        requests[kept] = requests[place];
+        kept += 1;
+    }
+    kept
+}
+
 impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
     const BUFFERED: bool = is_buffered(KIND);
     const ADAPTIVE: bool = is_adaptive(KIND);
@@ -433,22 +445,18 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
         if Self::BUFFERED && tight {
             self.grant_vcs_in_order(asking);
         }
-        let (mut left, mut all) = (asking, self.asking_vc);
-        for place in (0..asking).rev() {
+        let mut kept = 0;
+        for place in 0..asking {
             let request = self.vc_requests[place];
             if self.vc_turns.wins(request.last_output, place) {
                 self.grant_vc(request, request.last_output);
             } else if request.input != NONE {
-                self.vc_requests[place].last_output = self.inputs[request.input as usize].last_output;
-                continue;
-            }
-            (left, all) = (left - 1, all - 1);
-            self.vc_requests[place] = self.vc_requests[left];
-            if Self::BUFFERED {
-                self.vc_requests[left] = self.vc_requests[all];
+                let last_output = self.inputs[request.input as usize].last_output;
+                self.vc_requests[kept] = VcRequest { last_output, ..request };
+                kept += 1;
             }
         }
-        self.asking_vc = all;
+        self.asking_vc = close_up(&mut self.vc_requests, kept, asking..self.asking_vc);
     }
 
     /// Where winners of VCs of one output may take the shared slots from each other, they are served in the order of the
@@ -483,7 +491,7 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
         }
         let vc = &mut self.inputs[input as usize];
         (vc.output, vc.last_output) = (output, output);
-        if self.deep {
+        if vc.flits > 1 {
             self.pool.prefetch(vc.front);
         }
         let owned = &mut self.outputs[output as usize];
@@ -537,18 +545,20 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
     #[inline(always)]
     fn allocate_switch(&mut self, asking: usize, grant: Grant) {
         self.choose(asking);
-        for place in (0..asking).rev() {
+        let mut kept = 0;
+        for place in 0..asking {
             let request = self.switch_requests[place];
             let done = if self.output_turns.wins(Self::port(request.output), place) {
                 self.grant_switch(request, grant)
             } else {
                 request.input == NONE
             };
-            if done {
-                self.asking_switch -= 1;
-                self.switch_requests[place] = self.switch_requests[self.asking_switch];
+            if !done {
+                self.switch_requests[kept] = request;
+                kept += 1;
             }
         }
+        self.asking_switch = close_up(&mut self.switch_requests, kept, asking..self.asking_switch);
     }
 
     /// Inputs choose, then outputs. Leaves the winners in `output_turns`, and marks the requests to be taken off the list.
@@ -601,9 +611,7 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
     fn offer_to_output(&mut self, request: SwitchRequest, place: usize) {
         let (input, output) = (Self::port(request.input), Self::port(request.output));
         self.output_turns.offer(output, input, self.ports[output as usize].last_input, place);
-        if self.deep {
-            self.inputs[request.input as usize].expect_second(self.pool);
-        }
+        self.inputs[request.input as usize].expect_second(self.pool);
     }
 
     /// A request has won the switch: its flit leaves. Returns true if the request is done.
