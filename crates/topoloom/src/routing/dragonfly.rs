@@ -281,7 +281,6 @@ impl DragonflyMinimal {
         best.nth(rng.below(best.count())).expect("drawn below the count")
     }
 
-    /// The hop to another router of the group.
     /// [`Minimal::step`], where nothing is drawn.
     #[inline(always)]
     pub(super) fn only_step(&self, at: RouterId, bits: u32, target: RouterId) -> Option<Step> {
@@ -301,6 +300,7 @@ impl DragonflyMinimal {
         Some(self.towards(at, exit, bits))
     }
 
+    /// The hop to another router of the group.
     #[inline(always)]
     fn local_step(&self, at: RouterId, to: u32, taken: u32) -> Step {
         let first = self.links.group(at) * self.group_size;

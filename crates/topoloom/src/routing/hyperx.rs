@@ -432,6 +432,33 @@ mod tests {
     }
 
     #[test]
+    fn the_next_hop_corrects_the_first_or_last_dimension_that_differs_packed_or_not() {
+        for (spec, packed) in [("hyperx:3x4", true), ("hyperx:2x3x3x2,trunk=2", true), ("hyperx:2x2x2x2x3", false)] {
+            let network = topology::build(spec).expect(spec);
+            let mut paths = HyperXMinimal::<2>::new(&network).expect(spec);
+            assert_eq!(!paths.entries.is_empty(), packed, "{spec}");
+            let grid = network.any_structure().grid().expect("a grid");
+            for pass in ["packed", "not"] {
+                for (at, to) in network.routers().flat_map(|at| network.routers().map(move |to| (at, to))) {
+                    let (mut next, there) = (grid.coordinates(at.0), grid.coordinates(to.0));
+                    let differs = |dim: &usize| next[*dim] != there[*dim];
+                    let (first, last) = ((0..next.len()).find(differs), (0..next.len()).rfind(differs));
+                    for (order, dim) in [(0, first), (1, last)].into_iter().filter_map(|(o, dim)| dim.map(|d| (o, d))) {
+                        let was = std::mem::replace(&mut next[dim], there[dim]);
+                        for &port in paths.outputs(at, order, to) {
+                            let peers = network.neighbors(at).filter(|&(output, _)| output == u32::from(port));
+                            let peers: Vec<_> = peers.map(|(_, peer)| grid.coordinates(peer.0)).collect();
+                            assert_eq!(peers, [next.clone()], "{spec} {pass} {at:?} {to:?} {order}");
+                        }
+                        next[dim] = was;
+                    }
+                }
+                paths.entries.clear();
+            }
+        }
+    }
+
+    #[test]
     fn the_best_detour_is_the_same_whatever_the_numbers_of_ports() {
         for (spec, consecutive) in [("hyperx:7x2,p=2", true), ("hyperx:5x2,trunk=2", false), ("hyperx:40", true)] {
             let network = topology::build(spec).expect(spec);
