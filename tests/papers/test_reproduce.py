@@ -476,6 +476,18 @@ def test_verdicts_of_a_run_take_the_place_of_those_that_were_kept(topoloom, tmp_
     assert topoloom("reproduce", str(path), "--kept", "--json").json() == kept
 
 
+@pytest.mark.parametrize("damaged", ["", "{", '{"paper": "tiny"}', "[1]"])
+def test_results_that_do_not_read_are_reported_before_the_run(topoloom, tmp_path, damaged):
+    path = tmp_path / "tiny"
+    shutil.copytree(TINY, path)
+    (path / RESULTS).write_text(damaged)
+    outcome = topoloom("reproduce", str(path), "--quick", "--keep", "--out", str(tmp_path / "out"))
+    assert outcome.status == 2
+    assert f"{path / RESULTS} holds no results of a paper" in outcome.err
+    assert not (tmp_path / "out").exists()
+    assert (path / RESULTS).read_text() == damaged
+
+
 def _kept_again(topoloom, path, only, *, quick=True):
     """Return the results that come with a paper after one more run of it."""
     run = topoloom("reproduce", str(path), *(["--quick"] * quick), "--only", only, "--keep", "--out", str(path / "out"))

@@ -72,6 +72,9 @@ def reproduce(
     chosen = [] if only is None else [name.strip() for name in only.split(",")]
     plan = Plan(read, chosen, quick=quick)
     require(*REPORT.needs)
+    if keep and has_kept_run(read):
+        # Results that do not read are reported before the run, which may take hours.
+        kept_run(read)
     folder = out or Path(f"{read.name}-reproduced")
     check_folder(folder, "page and results go to a folder")
     with reporting(folder):
