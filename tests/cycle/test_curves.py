@@ -3,8 +3,12 @@
 from dataclasses import replace
 from types import SimpleNamespace
 
+from topoloom import Network
 from topoloom.simulation.curves import Curve
+from topoloom.simulation.options import EngineOptions
 from topoloom.simulation.points import Point
+from topoloom.simulation.runs import run_here, run_plans
+from topoloom.simulation.simulator import Simulator
 
 
 def point(load: float, accepted: float, *, deadlocked: bool = False) -> Point:
@@ -39,3 +43,15 @@ def test_a_note_and_a_bound_are_written_where_there_are_some():
     bound = SimpleNamespace(saturation_bound=0.7, saturation_bound_is="expected-load")
     told = replace(CURVE, bound=bound).saturation_dict()
     assert (told["saturation_bound"], told["saturation_bound_is"]) == (0.7, "expected-load")
+
+
+def test_points_are_in_the_order_of_their_loads_whichever_ended_first():
+    mesh = Network("mesh:4x4")
+    searched = mesh.saturation(warmup=50, measure=200)
+    here = Simulator(mesh.core, "dor", "uniform", EngineOptions(warmup=50, measure=50))
+    run_here(here, iter([[0.4, 0.2], [0.3, 0.1]]))
+    there = Simulator(mesh.core, "dor", "uniform", EngineOptions(warmup=50, measure=50))
+    run_plans([(there, iter([[0.4, 0.2], [0.3, 0.1]]))])
+    for curve in (searched, here.curve, there.curve):
+        assert len(curve.points) >= 4
+        assert list(curve.points) == sorted(curve.points)

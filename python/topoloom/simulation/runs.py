@@ -26,7 +26,7 @@ def run_here(simulator: Simulator, plan: Plan, refine: Callable[[float], None] =
 
     >>> from topoloom.simulation.options import EngineOptions
     >>> simulator = Simulator(_core.Network("mesh:4"), "dor", "uniform", EngineOptions(warmup=50, measure=50))
-    >>> run_here(simulator, iter([[0.1, 0.2]]))
+    >>> run_here(simulator, iter([[0.2, 0.1]]))
     >>> list(simulator.curve.points)
     [0.1, 0.2]
     """
@@ -37,6 +37,7 @@ def run_here(simulator: Simulator, plan: Plan, refine: Callable[[float], None] =
             if load not in curve.points and (point := simulator.point(load, never)):
                 curve.points[load] = point
                 refine(load)
+    curve.sort_points()
     curve.finished = True
 
 
@@ -84,7 +85,7 @@ def run_plans(
 
     >>> from topoloom.simulation.options import EngineOptions
     >>> simulator = Simulator(_core.Network("mesh:4"), "dor", "uniform", EngineOptions(warmup=50, measure=50))
-    >>> run_plans([(simulator, iter([[0.1, 0.2]]))]), sorted(simulator.curve.points)
+    >>> run_plans([(simulator, iter([[0.2, 0.1]]))]), list(simulator.curve.points)
     (True, [0.1, 0.2])
     """
     cancel = _core.CancelToken()
@@ -98,6 +99,8 @@ def run_plans(
         finally:
             cancel.cancel()
             workers.drop()
+            for simulator, _ in plans:
+                simulator.curve.sort_points()
     return True
 
 
