@@ -101,16 +101,21 @@ fn of_process(root: &Path, limit: impl Fn(Limit) -> Option<u128>) -> Option<u128
 /// only some thousand pages are.
 pub(crate) fn on_large_pages<T>(room: usize) -> Vec<T> {
     let vector = Vec::with_capacity(room);
+    use_large_pages(&vector);
+    vector
+}
+
+/// An empty vector's memory is to be on large pages, as [`on_large_pages`].
+pub(crate) fn use_large_pages<T>(vector: &Vec<T>) {
     #[cfg(target_os = "linux")]
     if !cfg!(miri) {
-        let (start, bytes) = (vector.as_ptr() as usize, room * size_of::<T>());
+        let (start, bytes) = (vector.as_ptr() as usize, vector.capacity() * size_of::<T>());
         let (first, end) = (start.next_multiple_of(LARGE_PAGE), (start + bytes) / LARGE_PAGE * LARGE_PAGE);
         if first < end {
             // SAFETY: the pages are the vector's own, and the advice changes nothing that is on them.
             unsafe { libc::madvise(first as *mut libc::c_void, end - first, libc::MADV_HUGEPAGE) };
         }
     }
-    vector
 }
 
 /// Bytes of a large page on most machines.

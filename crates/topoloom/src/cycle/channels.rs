@@ -166,6 +166,9 @@ pub struct Wires {
     pub flits: [Wheel<FlitEvent>; 2],
     /// Credits that arrive at routers and terminals of this domain.
     pub credits: Wheel<u32>,
+    /// The flits that leave for each other domain, with the times at which they arrive. They stay in the pool until they are
+    /// packed: each would be waited for in the middle of a step, and memory is asked for ahead where all are copied at once.
+    pub leaving: Vec<Vec<(u32, FlitEvent)>>,
     /// What leaves for each other domain.
     pub outboxes: Vec<Outbox>,
     /// This domain.
@@ -198,6 +201,7 @@ impl Channels {
                 paces: tables.of([]),
                 flits: [8, 8].map(Wheel::new),
                 credits: Wheel::new(8),
+                leaving: Vec::new(),
                 outboxes: Vec::new(),
                 domain: 0,
                 credit_delay: 0,
@@ -230,8 +234,8 @@ impl Channels {
 
     /// Sends the flit at `place` through VC `vc` of output `port`, in the first free cycle from `earliest` on.
     #[inline(always)]
-    pub fn send_flit(&mut self, port: PortId, vc: u32, earliest: u32, place: u32, pool: &mut Pool<Flit>) {
-        self.wires.send_flit(&mut self.ends[port.index()], port, vc, earliest, place, pool);
+    pub fn send_flit(&mut self, port: PortId, vc: u32, earliest: u32, place: u32) {
+        self.wires.send_flit(&mut self.ends[port.index()], port, vc, earliest, place);
     }
 
     /// Returns a credit for VC `vc` of input `port` to its sender.
@@ -244,17 +248,9 @@ impl Channels {
 impl Wires {
     /// [`Channels::send_flit`] through the `channel` of a port.
     #[inline(always)]
-    pub fn send_flit(
-        &mut self,
-        channel: &mut ChannelEnd,
-        port: PortId,
-        vc: u32,
-        earliest: u32,
-        place: u32,
-        pool: &mut Pool<Flit>,
-    ) {
+    pub fn send_flit(&mut self, channel: &mut ChannelEnd, port: PortId, vc: u32, earliest: u32, place: u32) {
         if !channel.direct {
-            return self.send_flit_afar(channel, port, vc, earliest, place, pool);
+            return self.send_flit_afar(channel, port, vc, earliest, place);
         }
         let departure = earliest.max(channel.free);
         channel.free = departure + 1;
@@ -271,26 +267,33 @@ impl Wires {
 
     /// The same over a slow link, or into another domain.
     #[inline(never)]
-    fn send_flit_afar(
-        &mut self,
-        channel: &mut ChannelEnd,
-        port: PortId,
-        vc: u32,
-        earliest: u32,
-        place: u32,
-        pool: &mut Pool<Flit>,
-    ) {
+    fn send_flit_afar(&mut self, channel: &mut ChannelEnd, port: PortId, vc: u32, earliest: u32, place: u32) {
         let departure = earliest.max(channel.free);
         channel.free = match channel.slow {
             true => self.paces[port.index()].next(0, departure, earliest <= channel.free),
             false => departure + 1,
         };
         channel.sent += 1;
-        let (time, to) = (departure + channel.latency, channel.flits_to + vc);
+        let (time, event) = (departure + channel.latency, FlitEvent { to: channel.flits_to + vc, place });
         if channel.domain == self.domain {
-            self.arrive(time, FlitEvent { to, place });
+            self.arrive(time, event);
         } else {
-            self.outboxes[usize::from(channel.domain)].flits.push((time, to, *pool.release(place)));
+            self.leaving[usize::from(channel.domain)].push((time, event));
+        }
+    }
+
+    /// Moves the flits that leave for other domains from the pool to what goes there.
+    pub fn pack(&mut self, pool: &mut Pool<Flit>) {
+        const AHEAD: usize = 16;
+        for (leaving, outbox) in self.leaving.iter_mut().zip(&mut self.outboxes) {
+            outbox.flits.reserve(leaving.len());
+            for (at, &(time, FlitEvent { to, place })) in leaving.iter().enumerate() {
+                if let Some((_, later)) = leaving.get(at + AHEAD) {
+                    pool.prefetch(later.place);
+                }
+                outbox.flits.push((time, to, *pool.release(place)));
+            }
+            leaving.clear();
         }
     }
 
@@ -333,7 +336,7 @@ mod tests {
         let mut channels = Channels::of_loops(1);
         let mut send = |channels: &mut Channels| {
             let place = pool.insert(Flit::NONE);
-            channels.send_flit(PortId(0), 0, 1, place, &mut pool);
+            channels.send_flit(PortId(0), 0, 1, place);
         };
         // They depart in cycles 1 to 5.
         (0..5).for_each(|_| send(&mut channels));
@@ -342,5 +345,29 @@ mod tests {
         send(&mut channels);
         channels.clear(20);
         assert_eq!((channels.departed, channels.ends[0].sent, channels.sent()), (6, 0, 6));
+    }
+
+    #[test]
+    fn what_leaves_for_other_domains_is_packed_once_and_its_places_are_free() {
+        // SAFETY: the test asks for places that `insert` has returned.
+        let mut pool = Pool::new(&unsafe { TableMaker::promise() }, 40);
+        let mut channels = Channels::of_loops(2);
+        channels.wires.leaving = vec![Vec::new(); 2];
+        channels.wires.outboxes = vec![Outbox::default(), Outbox::default()];
+        (channels.ends[1].direct, channels.ends[1].domain) = (false, 1);
+        for dst in 0..40 {
+            let place = pool.insert(Flit { dst, ..Flit::NONE });
+            channels.send_flit(PortId(1), 0, 1, place);
+        }
+        assert!(channels.wires.outboxes[1].flits.is_empty());
+        channels.wires.pack(&mut pool);
+        channels.wires.pack(&mut pool);
+        let packed: Vec<(u32, u32, u32)> =
+            channels.wires.outboxes[1].flits.iter().map(|&(time, to, flit)| (time, to, flit.dst)).collect();
+        assert_eq!(packed, (0..40).map(|sent| (sent + 3, 1, sent)).collect::<Vec<_>>());
+        assert!(channels.wires.outboxes[0].flits.is_empty());
+        let mut free: Vec<u32> = (0..40).map(|_| pool.insert(Flit::NONE)).collect();
+        free.sort_unstable();
+        assert_eq!(free, (0..40).collect::<Vec<_>>());
     }
 }

@@ -319,6 +319,7 @@ impl<M: RouterModel> Domain<M> {
                 paces: tables.of(if setup.slowest > 1 { paces } else { Vec::new() }),
                 flits: [horizon, horizon].map(Wheel::new),
                 credits: Wheel::new(horizon),
+                leaving: vec![Vec::new(); bounds.len() - 1],
                 outboxes: (1..bounds.len()).map(|_| Outbox::default()).collect(),
                 domain: index as u16,
                 credit_delay: setup.interface.credit_delay,
@@ -618,10 +619,11 @@ impl<M: RouterModel> Domain<M> {
 
     /// Takes in what another domain has sent.
     pub fn receive(&mut self, outbox: &mut Outbox) {
-        for (time, to, flit) in outbox.flits.drain(..) {
-            let place = self.model.pool_mut().insert(flit);
+        for &(time, to, ref flit) in &outbox.flits {
+            let place = self.model.pool_mut().insert(*flit);
             self.channels.wires.arrive(time, FlitEvent { to, place });
         }
+        outbox.flits.clear();
         for (time, vc) in outbox.credits.drain(..) {
             self.channels.wires.credits.push(time, vc);
         }
@@ -630,8 +632,9 @@ impl<M: RouterModel> Domain<M> {
         }
     }
 
-    /// Puts acknowledgements for terminals of other domains with what else goes there.
+    /// Makes ready what goes to other domains: flits, and acknowledgements for their terminals.
     pub fn post(&mut self, shared: &RunContext<'_, M>) {
+        self.channels.wires.pack(self.model.pool_mut());
         let Some(driver) = self.terminals.driver_mut() else { return };
         for acknowledgement in driver.take_abroad() {
             let (router, _) = shared.targets[acknowledgement.to.index()];

@@ -1,7 +1,7 @@
 //! Flits, and the pool that holds those behind the front of a queue.
 
 use super::table::TableMaker;
-use crate::memory::prefetch;
+use crate::memory::{prefetch, use_large_pages};
 use crate::routing::PacketState;
 
 /// A flit with its packet's record inline: 28 bytes, so that it takes half a cache line in its pool.
@@ -155,6 +155,7 @@ impl<T: Copy + Default> Pool<T> {
         let mut nodes = Vec::new();
         // Without it, the pool grows.
         _ = nodes.try_reserve_exact(most.min(Self::RESERVED / size_of::<Node<T>>()));
+        use_large_pages(&nodes);
         Self { nodes, free: Vec::new() }
     }
 

@@ -2,7 +2,7 @@
 
 use std::ops::{Index, IndexMut};
 
-use crate::memory::prefetch;
+use crate::memory::{on_large_pages, prefetch};
 
 /// An array of fixed length that `table[index]` does not check in release builds; debug builds, and so the tests, do.
 ///
@@ -29,12 +29,17 @@ impl TableMaker {
 
     /// `len` copies of `value`.
     pub fn filled<T: Clone>(&self, value: T, len: usize) -> Table<T> {
-        Table(vec![value; len].into_boxed_slice())
+        let mut entries = on_large_pages(len);
+        entries.resize(len, value);
+        Table(entries.into_boxed_slice())
     }
 
     /// The items, in their order.
     pub fn of<T>(&self, items: impl IntoIterator<Item = T>) -> Table<T> {
-        Table(items.into_iter().collect())
+        let items = items.into_iter();
+        let mut entries = on_large_pages(items.size_hint().0);
+        entries.extend(items);
+        Table(entries.into_boxed_slice())
     }
 }
 

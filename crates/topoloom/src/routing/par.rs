@@ -107,8 +107,8 @@ impl Progressive {
         (1 << stage::LAST | 1 << stage::NEAR) >> bits & 1
     }
 
-    /// [`Progressive::classed`] of all stages, local hops and then global ones: looked up, as its branches are often
-    /// mispredicted.
+    /// [`Progressive::classed`] of all stages, local hops and then global ones: to look it up takes fewer
+    /// instructions.
     const CLASSED: [(u8, u8); 2 * stage::ALL] = {
         let mut all = [(0, 0); 2 * stage::ALL];
         let mut hop = 0;

@@ -206,7 +206,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         let arbiters = &mut self.ports[in_port];
         (arbiters.last_vc, arbiters.last_output) = (in_vc as u16, port);
         self.ports[out_port].last_input = Self::port(input);
-        channels.send_flit(PortId(out_port as u32), out_vc, now + 1, place, &mut self.pool);
+        channels.send_flit(PortId(out_port as u32), out_vc, now + 1, place);
         channels.send_credit(PortId(in_port as u32), in_vc, now);
         self.routers[router].asking_vc = 0;
         if !Self::ADAPTIVE && more {
@@ -636,7 +636,7 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
         let (place, tail) = vc.pop(self.pool);
         let more = vc.flits > 0;
         let end = &mut self.ends[out_port as usize];
-        self.wires.send_flit(end, out_id, Self::place(output), departure, place, self.pool);
+        self.wires.send_flit(end, out_id, Self::place(output), departure, place);
         self.wires.send_credit(&mut self.ends[in_port as usize], in_id, Self::place(input), now);
         let arbiters = &mut self.ports[out_port as usize];
         arbiters.last_input = in_port;

@@ -269,7 +269,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         let Tick { now, departure, step } = tick;
         let (place, tail) = self.inputs[index].pop(&self.pool);
         let more = self.inputs[index].flits > 0;
-        channels.send_flit(PortId(out_port as u32), Self::vc(request.output), departure, place, &mut self.pool);
+        channels.send_flit(PortId(out_port as u32), Self::vc(request.output), departure, place);
         channels.send_credit(PortId(in_port as u32), Self::vc(request.input), now);
         if tail {
             self.inputs[index].output = NONE;

@@ -160,7 +160,7 @@ impl Voq {
             let (lane, vc, done) = (state.vc, state.from, cell.is_tail());
             let out_port = first_port + u32::from(output);
             let place = self.pool.insert(cell);
-            channels.send_flit(PortId(out_port), lane.into(), now + self.crossbar_delay, place, &mut self.pool);
+            channels.send_flit(PortId(out_port), lane.into(), now + self.crossbar_delay, place);
             channels.send_credit(PortId(in_port), self.lane(vc), now);
             self.buffers[vc as usize].cells -= 1;
             if done {
