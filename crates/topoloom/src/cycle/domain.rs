@@ -17,7 +17,9 @@ use crate::routing::{Again, OutputRow, PacketState, Routing, View};
 use crate::traffic::Traffic;
 
 /// How many events ahead memory is asked for: those between take about as long as it takes to come.
-const AHEAD: usize = 8;
+const AHEAD: usize = 24;
+/// And that of a routing, for which the flit must have come.
+const ROUTE_AHEAD: usize = 8;
 
 /// Routes what arrives in a domain in a cycle. The one part of the engine that is compiled again for each routing;
 /// called through a reference, but once a cycle only.
@@ -34,7 +36,7 @@ impl<M: RouterModel, R: Routing> Arrivals<M> for R {
         let again = self.decides_again();
         let rules = Rules { seed: shared.seed, all_vcs: shared.all_vcs, rings: self.keeps_bubbles() };
         let ahead = domain.ahead();
-        let of_route = if self.is_far() { ahead / 2 } else { usize::MAX / 2 };
+        let of_route = if self.is_far() { ROUTE_AHEAD } else { usize::MAX / 2 };
         for (place, event) in events.iter().enumerate() {
             if let Some(next) = events.get(place + ahead) {
                 domain.model.pool().prefetch(next.place);
