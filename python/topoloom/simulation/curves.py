@@ -49,7 +49,7 @@ class Curve:
         traffic: The traffic pattern.
         config: The engine's configuration, as it runs.
         deadlock_free: Whether the routing was proved free of deadlock with these VCs; None if it was not checked.
-        points: The points simulated so far, by offered load; from the lowest load to the highest once the run has ended.
+        points: The points simulated so far, by offered load, and in this order once the run has ended.
         finished: Whether every point that was asked for is there.
         source: The hash of the file or graph that the network comes from, if it comes from one.
         bound: What the saturation load cannot exceed, where it was computed.
@@ -90,7 +90,15 @@ class Curve:
         return [self.points[load] for load in sorted(self.points)]
 
     def sort_points(self) -> None:
-        """Put the points in the order of their loads: they came in the order in which the simulations ended."""
+        """Put the points in the order of their loads: they came in the order in which the simulations ended.
+
+        >>> from topoloom.simulation.points import Point
+        >>> curve = Curve("mesh:4", "dor", "dor", "uniform", {})
+        >>> curve.points = {load: Point.model_construct(offered=load) for load in (0.5, 0.1)}
+        >>> curve.sort_points()
+        >>> list(curve.points)
+        [0.1, 0.5]
+        """
         self.points = dict(sorted(self.points.items()))
 
     @property
