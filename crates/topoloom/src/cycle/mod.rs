@@ -12,6 +12,7 @@ mod engine;
 mod flit;
 mod measurement;
 mod pace;
+mod quick_log;
 mod router;
 mod send_window;
 mod sizes;

@@ -10,6 +10,7 @@ use super::channels::Wheel;
 use super::config::Injection;
 use super::flit::{FRESH, Flit, HEAD, TAIL};
 use super::pace::Pace;
+use super::quick_log::QuickLog;
 use super::sizes::Sizes;
 use super::table::{Part, Table, TableMaker};
 use super::workload_driver::{WorkloadDriver, WorkloadPlan};
@@ -590,10 +591,10 @@ impl Process {
         }
     }
 
-    /// What spares it most logarithms, if it is that of `sources` sources alone: few gaps are longer where p is not small.
-    fn gaps(&self, sources: usize) -> Gaps {
+    /// What spares it most logarithms, if it is the only one of `processes`.
+    fn gaps(&self, processes: usize) -> Gaps {
         match *self {
-            Self::Bernoulli(log) if sources == 1 && log < Gaps::LEAST => Gaps::new(log),
+            Self::Bernoulli(log) if processes == 1 => Gaps::new(log),
             _ => Gaps::default(),
         }
     }
@@ -626,30 +627,38 @@ fn failures(grains: u64, log: f64) -> f64 {
     Rng::real(grains).ln() / log
 }
 
+/// When a packet is created where neither short nor quick gaps decide.
+#[cold]
+fn slowly(from: u32, grains: u64, log: f64) -> u32 {
+    later(from, failures(grains, log))
+}
+
 /// `from` plus a number of failures, as a cycle that is not past the end of time.
 #[inline(always)]
 fn later(from: u32, failures: f64) -> u32 {
     (f64::from(from) + failures.min(4e9)).min(f64::from(NEVER)) as u32
 }
 
-/// Short geometric gaps without a logarithm.
+/// Geometric gaps, the short ones without a logarithm.
 #[derive(Debug)]
 struct Gaps {
     /// For each number of failures, the first and last draws that certainly mean it, whatever is rounded; behind them, none.
     draws: [(u64, u64); 16],
     /// By the highest bits of a draw, the least number of failures that it can mean.
     least: [u8; 1 << Self::BITS[1]],
+    /// Longer ones.
+    quick: QuickLog,
 }
 
 impl Default for Gaps {
     /// A logarithm decides all.
     fn default() -> Self {
-        Self { draws: [Self::NO_DRAW; 16], least: [0; 1 << Self::BITS[1]] }
+        Self { draws: [Self::NO_DRAW; 16], least: [0; 1 << Self::BITS[1]], quick: QuickLog::default() }
     }
 }
 
 impl Gaps {
-    /// ln(1 - p) of the least p at which they pay.
+    /// ln(1 - p) of the least p at which short ones pay.
     const LEAST: f64 = -0.16;
     /// Gaps that are looked for.
     const LONGEST: u32 = 12;
@@ -662,7 +671,10 @@ impl Gaps {
 
     fn new(log: f64) -> Self {
         let [all, high] = Self::BITS;
-        let mut gaps = Self::default();
+        let mut gaps = Self { quick: QuickLog::new(log), ..Self::default() };
+        if log >= Self::LEAST {
+            return gaps;
+        }
         if log == f64::NEG_INFINITY {
             // A packet in each cycle: any draw means no failure.
             gaps.draws[0] = (0, u64::MAX);
@@ -686,7 +698,7 @@ impl Gaps {
         let grains = rng.grains();
         match self.of(grains) {
             Some(gap) => from.saturating_add(gap),
-            None => later(from, failures(grains, log)),
+            None => self.quick.cycle(from, grains).unwrap_or_else(|| slowly(from, grains, log)),
         }
     }
 
