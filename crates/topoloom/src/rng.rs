@@ -100,12 +100,24 @@ impl KeptRng {
         Self { counter: rng.counter }
     }
 
+    /// The stream, to draw from; [`KeptRng::keep`] it then.
+    #[inline(always)]
+    pub fn get(self) -> Rng {
+        Rng { counter: self.counter, seed: 0, begun: true }
+    }
+
+    /// Goes on behind what has been drawn.
+    #[inline(always)]
+    pub fn keep(&mut self, rng: Rng) {
+        self.counter = rng.counter;
+    }
+
     /// What `draw` makes of the stream's next draws.
     #[inline(always)]
     pub fn draw<T>(&mut self, draw: impl FnOnce(&mut Rng) -> T) -> T {
-        let mut rng = Rng { counter: self.counter, seed: 0, begun: true };
+        let mut rng = self.get();
         let drawn = draw(&mut rng);
-        self.counter = rng.counter;
+        self.keep(rng);
         drawn
     }
 }

@@ -20,6 +20,10 @@ struct Anything {
 }
 
 impl View for Anything {
+    fn copy(&self) -> Self {
+        Self { ..*self }
+    }
+
     fn occupancy(&self, port: u32) -> u32 {
         let draw = Rng::stream(self.seed, port.into()).below(8);
         [0, 0, 1, 2, 7, 40, 300, 4000][draw as usize]
@@ -382,6 +386,10 @@ struct Busy {
 }
 
 impl View for Busy {
+    fn copy(&self) -> Self {
+        Self { ..*self }
+    }
+
     fn occupancy(&self, port: u32) -> u32 {
         if port == self.port { self.here } else { self.elsewhere }
     }

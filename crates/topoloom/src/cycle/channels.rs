@@ -1,5 +1,8 @@
 //! Channels: time wheels that carry flits and credits over links of any latency.
 
+use std::mem::ManuallyDrop;
+use std::ptr::NonNull;
+
 use super::flit::{Flit, Pool};
 use super::pace::Pace;
 use super::send_window::Acknowledgement;
@@ -18,12 +21,74 @@ pub struct FlitEvent {
     pub place: u32,
 }
 
+/// The events that are due in one cycle: a vector, by the addresses of its parts. An event is written to `next`, which needs
+/// neither a length nor a product.
+#[derive(Debug)]
+#[repr(align(32))]
+struct Slot<T> {
+    first: NonNull<T>,
+    /// Behind the last event.
+    next: NonNull<T>,
+    /// Behind the memory.
+    end: NonNull<T>,
+}
+
+// SAFETY: it owns its events, and nothing else points to them.
+unsafe impl<T: Send> Send for Slot<T> {}
+
+impl<T> Slot<T> {
+    fn of(events: Vec<T>) -> Self {
+        let mut events = ManuallyDrop::new(events);
+        let (length, capacity) = (events.len(), events.capacity());
+        let first = NonNull::new(events.as_mut_ptr()).expect("a vector has an address");
+        // SAFETY: both are within the memory of the vector, or just behind it.
+        unsafe { Self { first, next: first.add(length), end: first.add(capacity) } }
+    }
+
+    /// Takes the events; none are left, and no memory.
+    #[inline(always)]
+    fn take(&mut self) -> Vec<T> {
+        let Self { first, next, end } = *ManuallyDrop::new(std::mem::replace(self, Self::of(Vec::new())));
+        // SAFETY: these are the parts of the vector that it was made of, and `push` has initialized what is before `next`.
+        unsafe {
+            Vec::from_raw_parts(first.as_ptr(), next.offset_from_unsigned(first), end.offset_from_unsigned(first))
+        }
+    }
+
+    fn events(&self) -> &[T] {
+        // SAFETY: as above.
+        unsafe { std::slice::from_raw_parts(self.first.as_ptr(), self.next.offset_from_unsigned(self.first)) }
+    }
+
+    #[inline(always)]
+    fn is_full(&self) -> bool {
+        self.next == self.end
+    }
+
+    /// Adds an event, where it is not full.
+    #[inline(always)]
+    fn push(&mut self, event: T) {
+        debug_assert!(!self.is_full());
+        // SAFETY: there is room behind the last event, and it is initialized before it counts.
+        unsafe {
+            self.next.write(event);
+            self.next = self.next.add(1);
+        }
+    }
+}
+
+impl<T> Drop for Slot<T> {
+    fn drop(&mut self) {
+        drop(self.take());
+    }
+}
+
 /// Events by the cycle in which they are due, at most `horizon` cycles ahead. Of a power of two of bytes: one of several is
 /// found by a shift.
 #[derive(Debug)]
 #[repr(align(64))]
 pub struct Wheel<T> {
-    slots: Table<Vec<T>>,
+    slots: Table<Slot<T>>,
     /// Emptied slots' memory, used again last in, first out.
     spare: Vec<Vec<T>>,
     mask: u32,
@@ -35,52 +100,37 @@ impl<T> Wheel<T> {
         let slots = (horizon + 1).next_power_of_two();
         // SAFETY: indices are masked by one less than the length, which is a power of two.
         let tables = unsafe { TableMaker::promise() };
-        Self { slots: tables.of((0..slots).map(|_| Vec::new())), spare: Vec::new(), mask: slots - 1 }
+        Self { slots: tables.of((0..slots).map(|_| Slot::of(Vec::new()))), spare: Vec::new(), mask: slots - 1 }
     }
 
     /// Adds an event due at `time`.
     #[inline(always)]
     pub fn push(&mut self, time: u32, event: T) {
         let slot = &mut self.slots[(time & self.mask) as usize];
-        if slot.len() == slot.capacity() {
+        if slot.is_full() {
             Self::make_room(slot, &mut self.spare);
         }
-        // A `push` would look again whether there is room.
-        let length = slot.len();
-        debug_assert!(length < slot.capacity());
-        // SAFETY: there is room behind the last event, and it is initialized before it counts.
-        unsafe {
-            slot.as_mut_ptr().add(length).write(event);
-            slot.set_len(length + 1);
-        }
+        slot.push(event);
     }
 
     /// An empty slot takes memory that another has left, a full one grows.
     #[cold]
-    fn make_room(slot: &mut Vec<T>, spare: &mut Vec<Vec<T>>) {
-        match spare.pop() {
-            Some(memory) if slot.capacity() == 0 => *slot = memory,
-            Some(memory) => {
-                spare.push(memory);
-                slot.reserve(slot.len().max(16));
-            }
-            None => slot.reserve(slot.len().max(16)),
+    fn make_room(slot: &mut Slot<T>, spare: &mut Vec<Vec<T>>) {
+        let mut events = slot.take();
+        if events.capacity() == 0
+            && let Some(memory) = spare.pop()
+        {
+            events = memory;
+        } else {
+            events.reserve(events.len().max(16));
         }
-    }
-
-    /// The events due at `time`, to add to them.
-    pub fn at(&mut self, time: u32) -> &mut Vec<T> {
-        let slot = &mut self.slots[(time & self.mask) as usize];
-        if slot.capacity() == 0 {
-            Self::make_room(slot, &mut self.spare);
-        }
-        slot
+        *slot = Slot::of(events);
     }
 
     /// Takes the events due at `time`; give the vector back with [`Wheel::recycle`].
     #[inline(always)]
     pub fn take(&mut self, time: u32) -> Vec<T> {
-        std::mem::take(&mut self.slots[(time & self.mask) as usize])
+        self.slots[(time & self.mask) as usize].take()
     }
 
     /// Gives the memory of a taken slot back.
@@ -94,12 +144,12 @@ impl<T> Wheel<T> {
 
     /// The number of events under way.
     pub fn len(&self) -> usize {
-        self.slots.iter().map(Vec::len).sum()
+        self.slots.iter().map(|slot| slot.events().len()).sum()
     }
 
     /// All events under way.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
-        self.slots.iter().flatten()
+        self.slots.iter().flat_map(Slot::events)
     }
 }
 
@@ -327,7 +377,40 @@ impl Wires {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+    use std::rc::Rc;
+
     use super::*;
+    use crate::rng::Rng;
+
+    #[test]
+    fn a_wheel_gives_each_event_once_at_its_time() {
+        // Events count who holds them: none is lost, or dropped twice.
+        let (horizon, held, mut rng) = (11, Rc::new(()), Rng::stream(5, 0));
+        let mut wheel = Wheel::new(horizon);
+        let mut due: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        for now in 0..200 {
+            // Some cycles get more than a slot has room for, others nothing.
+            for event in 0..rng.below(60).saturating_sub(20) {
+                let time = now + rng.below(horizon) + 1;
+                wheel.push(time, (event, Rc::clone(&held)));
+                due.entry(time).or_default().push(event);
+            }
+            let under_way = due.values().map(Vec::len).sum::<usize>();
+            assert_eq!((wheel.len(), Rc::strong_count(&held)), (under_way, 1 + under_way));
+            let mut all: Vec<u32> = wheel.iter().map(|event| event.0).collect();
+            let mut expected = due.values().flatten().copied().collect::<Vec<_>>();
+            all.sort_unstable();
+            expected.sort_unstable();
+            assert_eq!(all, expected);
+            let events = wheel.take(now);
+            let found: Vec<u32> = events.iter().map(|event| event.0).collect();
+            assert_eq!(found, due.remove(&now).unwrap_or_default());
+            wheel.recycle(events);
+        }
+        drop(wheel);
+        assert_eq!(Rc::strong_count(&held), 1);
+    }
 
     #[test]
     fn flits_are_counted_once_whenever_counts_are_cleared() {

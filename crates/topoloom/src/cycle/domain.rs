@@ -1,5 +1,6 @@
 //! A domain: consecutive routers with their terminals, simulated by one thread.
 
+use std::hint::black_box;
 use std::sync::atomic::AtomicU32;
 
 use super::Setup;
@@ -21,6 +22,13 @@ const AHEAD: usize = 24;
 /// And that of a routing, for which the flit must have come.
 const ROUTE_AHEAD: usize = 8;
 
+/// The events whose memory is asked for while those so far `ahead` of them are taken in: none where all of it is near.
+#[inline(always)]
+fn later<T>(events: &[T], ahead: usize, far: bool) -> &[T] {
+    // Else the compiler asks at each event whether it is near and whether there is a later one, instead of the latter alone.
+    black_box(if far { events.get(ahead..).unwrap_or_default() } else { &[] })
+}
+
 /// Routes what arrives in a domain in a cycle. The one part of the engine that is compiled again for each routing;
 /// called through a reference, but once a cycle only.
 pub trait Arrivals<M>: Sync {
@@ -35,14 +43,14 @@ impl<M: RouterModel, R: Routing> Arrivals<M> for R {
     fn take_in(&self, domain: &mut Domain<M>, events: &[FlitEvent], now: u32, shared: &RunContext<'_, M>) {
         let again = self.decides_again();
         let rules = Rules { seed: shared.seed, all_vcs: shared.all_vcs, rings: self.keeps_bubbles() };
-        let ahead = domain.ahead();
-        let of_route = if self.is_far() { ROUTE_AHEAD } else { usize::MAX / 2 };
+        let expected = later(events, AHEAD, domain.model.is_far());
+        let routes = later(events, ROUTE_AHEAD, self.is_far());
         for (place, event) in events.iter().enumerate() {
-            if let Some(next) = events.get(place + ahead) {
+            if let Some(next) = expected.get(place) {
                 domain.model.pool().prefetch(next.place);
                 domain.model.expect_flit(next.to, next.place);
             }
-            if let Some(next) = events.get(place + of_route) {
+            if let Some(next) = routes.get(place) {
                 domain.expect_route(self, next);
             }
             domain.arrive(self, event, now, &shared.snapshot, rules);
@@ -143,6 +151,11 @@ impl<M> RouterView<'_, M> {
 
 impl<M: RouterModel> View for RouterView<'_, M> {
     #[inline(always)]
+    fn copy(&self) -> Self {
+        Self { ..*self }
+    }
+
+    #[inline(always)]
     fn occupancy(&self, port: u32) -> u32 {
         self.domain.model.occupancy(self.first_port + port)
     }
@@ -231,7 +244,7 @@ impl<M: RouterModel> View for RouterView<'_, M> {
 
     #[inline(always)]
     fn arrived_by(&self) -> u32 {
-        (self.vc >> self.domain.log) - self.first_port
+        self.domain.model.port_of(self.vc) - self.first_port
     }
 
     #[inline(always)]
@@ -390,17 +403,17 @@ impl<M: RouterModel> Domain<M> {
     /// credit goes back.
     #[inline(never)]
     fn eject_from<const MESSAGES: bool>(&mut self, events: &[FlitEvent], now: u32) {
-        let (ahead, log) = (self.ahead(), self.log);
+        let expected = later(events, AHEAD, self.model.is_far());
         let (ends, Wires { credits, credit_delay, .. }) = (&self.channels.ends, &mut self.channels.wires);
-        let (pool, stats) = (self.model.pool_mut(), &mut self.stats);
-        let output = |event: &FlitEvent| ((event.to & !TERMINAL) >> log) as usize;
+        let (model, stats) = (&mut self.model, &mut self.stats);
+        let output = |model: &M, event: &FlitEvent| model.port_of(event.to & !TERMINAL) as usize;
         for (place, event) in events.iter().enumerate() {
-            if let Some(next) = events.get(place + ahead) {
-                pool.prefetch(next.place);
-                ends.prefetch(output(next));
+            if let Some(next) = expected.get(place) {
+                model.pool().prefetch(next.place);
+                ends.prefetch(output(model, next));
             }
-            credits.push(now + ends[output(event)].latency + *credit_delay, event.to & !TERMINAL);
-            let flit = pool.release(event.place);
+            credits.push(now + ends[output(model, event)].latency + *credit_delay, event.to & !TERMINAL);
+            let flit = model.pool_mut().release(event.place);
             if !MESSAGES && flit.is_single() {
                 stats.arrived_whole(flit.created, flit.injected, flit.hops, now);
                 continue;
@@ -431,7 +444,7 @@ impl<M: RouterModel> Domain<M> {
             }
             return self.model.accept_undecided(event.to, router, event.place, now);
         }
-        let stream = u64::from(self.first_port + (event.to >> self.log)) << 32 | u64::from(now);
+        let stream = u64::from(self.first_port + self.model.port_of(event.to)) << 32 | u64::from(now);
         let decided = self.route(routing, event.to, router, flit, NOWHERE, stream, snapshot, rules);
         self.model.accept(event.to, router, event.place, Some(decided), now);
     }
@@ -549,19 +562,25 @@ impl<M: RouterModel> Domain<M> {
 
     #[inline(never)]
     fn take_credits(&mut self, now: u32) {
-        let (credits, ahead) = (self.channels.wires.credits.take(now), self.ahead());
-        for (place, &credit) in credits.iter().enumerate() {
-            if let Some(&next) = credits.get(place + ahead) {
-                // For a terminal it asks for memory that is not needed: less work than finding out.
-                self.model.expect_credit(next & !TERMINAL);
-            }
-            if credit & TERMINAL != 0 {
-                self.terminals.credit(credit & !TERMINAL, now);
-            } else {
-                self.model.credit(credit);
-            }
+        let credits = self.channels.wires.credits.take(now);
+        let expected = later(&credits, AHEAD, self.model.is_far());
+        let (with_later, last) = credits.split_at(expected.len());
+        for (&credit, &next) in with_later.iter().zip(expected) {
+            // For a terminal it asks for memory that is not needed: less work than finding out.
+            self.model.expect_credit(next & !TERMINAL);
+            self.take_credit(credit, now);
         }
+        last.iter().for_each(|&credit| self.take_credit(credit, now));
         self.channels.wires.credits.recycle(credits);
+    }
+
+    #[inline(always)]
+    fn take_credit(&mut self, credit: u32, now: u32) {
+        if credit & TERMINAL != 0 {
+            self.terminals.credit(credit & !TERMINAL, now);
+        } else {
+            self.model.credit(credit);
+        }
     }
 
     /// Lets the terminals send that have something to send.
@@ -577,13 +596,13 @@ impl<M: RouterModel> Domain<M> {
     /// Lets these terminals send, if all packets are single flits; returns whether they are.
     #[inline(never)]
     fn inject_single_flits(&mut self, awake: &[u32], now: u32, traffic: &Traffic, targets: &[(u32, u16)]) -> bool {
-        let (arrival, ahead) = (now + self.terminals.latency(), self.ahead());
+        let arrival = now + self.terminals.latency();
+        let expected = later(awake, AHEAD, self.model.is_far());
         let Some(mut sources) = self.terminals.single_flits() else { return false };
-        let (pool, arrivals) = (self.model.pool_mut(), self.channels.wires.flits[0].at(arrival));
-        let before = arrivals.len();
-        let mut created_now = 0;
+        let (pool, arrivals) = (self.model.pool_mut(), &mut self.channels.wires.flits[0]);
+        let (mut sent, mut created_now) = (0, 0);
         for (i, &place) in awake.iter().enumerate() {
-            if let Some(&next) = awake.get(i + ahead) {
+            if let Some(&next) = expected.get(i) {
                 sources.expect(next);
             }
             let Some((to, flit)) = sources.send(place, now, traffic, targets) else { continue };
@@ -592,9 +611,10 @@ impl<M: RouterModel> Domain<M> {
                 false => self.stats.injected(flit.created, 1),
             }
             let place = pool.insert(flit);
-            arrivals.push(FlitEvent { to, place });
+            arrivals.push(arrival, FlitEvent { to, place });
+            sent += 1;
         }
-        self.stats.injected_flits += (arrivals.len() - before) as u64;
+        self.stats.injected_flits += sent;
         if created_now > 0 {
             self.stats.injected(now, created_now);
         }
@@ -604,9 +624,9 @@ impl<M: RouterModel> Domain<M> {
     /// Lets these terminals send.
     #[inline(never)]
     fn inject_any(&mut self, awake: &[u32], now: u32, traffic: &Traffic, targets: &[(u32, u16)]) {
-        let ahead = self.ahead();
+        let expected = later(awake, AHEAD, self.model.is_far());
         for (i, &place) in awake.iter().enumerate() {
-            if let Some(&next) = awake.get(i + ahead) {
+            if let Some(&next) = expected.get(i) {
                 self.terminals.expect(next);
             }
             let Some((to, flit)) = self.terminals.send(place, now, traffic, targets) else { continue };

@@ -544,13 +544,16 @@ impl SingleFlits<'_> {
         };
         let occupancy = &mut self.occupancy[base + vc as usize];
         *occupancy += 1;
-        if u32::from(*occupancy) > self.reserve {
+        if self.pool > 0 && u32::from(*occupancy) > self.reserve {
             self.shared[place as usize] += 1;
         }
         source.vc = vc as u8;
         let created = source.next;
-        let terminal = source.rng.draw(|rng| traffic.destination(TerminalId(source.id), rng));
-        source.next = source.rng.draw(|rng| self.gaps.next(created.saturating_add(1), self.log, rng));
+        // Not in a closure, which is called instead of inlined.
+        let mut rng = source.rng.get();
+        let terminal = traffic.destination(TerminalId(source.id), &mut rng);
+        source.next = self.gaps.next(created.saturating_add(1), self.log, &mut rng);
+        source.rng.keep(rng);
         if source.next != NEVER {
             self.wheel.push(source.next.max(now + 1).min(now + HORIZON), place);
         }

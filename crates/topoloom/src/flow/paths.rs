@@ -77,6 +77,10 @@ impl PathView for PacketView {
 }
 
 impl View for PacketView {
+    fn copy(&self) -> Self {
+        Self { ..*self }
+    }
+
     fn occupancy(&self, port: u32) -> u32 {
         self.queues.of(self.base + port)
     }

@@ -271,6 +271,18 @@ impl DragonflyMinimal {
         }
     }
 
+    /// The link that stands for those from a router's group to another, where packets that want one are counted.
+    #[inline(always)]
+    pub(super) fn wanted(&self, at: RouterId, target: RouterId) -> Option<PortId> {
+        if self.same_group(at, target) {
+            return None;
+        }
+        match self.only_exit(at, target) {
+            Some(exit) => Some(exit.output),
+            None => self.links.first(at, target),
+        }
+    }
+
     /// One of the exits on a shortest path to another group.
     #[inline(always)]
     fn drawn_exit(&self, at: RouterId, target: RouterId, rng: &mut Rng) -> &Exit {

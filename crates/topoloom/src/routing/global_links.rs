@@ -98,12 +98,18 @@ impl GlobalLinks {
         Some((sum / count, others))
     }
 
-    /// Counts the packet at hand, a new one, for the global links of its minimal path, of which the first one stands for all.
+    /// Counts the packet at hand, a new one, for the global links of its minimal path.
     #[inline(always)]
     pub fn want<V: View>(&self, at: RouterId, to: RouterId, view: &V) {
-        if let Some(output) = self.outputs[self.between(at, to)].first() {
-            view.want(*output);
+        if let Some(output) = self.first(at, to) {
+            view.want(output);
         }
+    }
+
+    /// The first of the global links from a router's group to another's, which stands for all where packets are counted.
+    #[inline(always)]
+    pub fn first(&self, at: RouterId, to: RouterId) -> Option<PortId> {
+        self.outputs[self.between(at, to)].first().copied()
     }
 
     /// True if far more packets want the global links of the minimal path than the group's on average.

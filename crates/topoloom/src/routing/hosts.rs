@@ -156,6 +156,10 @@ impl<V: View> FabricView<'_, V> {
 }
 
 impl<V: View> View for FabricView<'_, V> {
+    fn copy(&self) -> Self {
+        Self { ..*self }
+    }
+
     fn occupancy(&self, port: u32) -> u32 {
         self.view.occupancy(self.port(port))
     }
@@ -1037,6 +1041,10 @@ mod tests {
     struct Asked;
 
     impl View for Asked {
+        fn copy(&self) -> Self {
+            Self
+        }
+
         fn occupancy(&self, port: u32) -> u32 {
             port
         }

@@ -191,6 +191,11 @@ impl OutputRow {
 
 /// What a router at hand knows when it decides.
 pub trait View {
+    /// A copy. One that is handed to a function that is not inlined leaves the view itself in registers.
+    fn copy(&self) -> Self
+    where
+        Self: Sized;
+
     /// Flits sent through local output `port` whose credits have not come back: downstream buffers and wires.
     fn occupancy(&self, port: u32) -> u32;
 
@@ -307,6 +312,11 @@ pub trait View {
 
 impl<V: View + ?Sized> View for &V {
     #[inline(always)]
+    fn copy(&self) -> Self {
+        self
+    }
+
+    #[inline(always)]
     fn occupancy(&self, port: u32) -> u32 {
         (**self).occupancy(port)
     }
@@ -417,6 +427,10 @@ impl<V: View + ?Sized> View for &V {
 pub struct Idle;
 
 impl View for Idle {
+    fn copy(&self) -> Self {
+        Self
+    }
+
     fn occupancy(&self, _port: u32) -> u32 {
         0
     }

@@ -161,12 +161,28 @@ impl Progressive {
         (leads_on && via != at && via != dst).then_some(via)
     }
 
-    /// The minimal step of a packet at a router of the source group, if it is the only one and so short that no detour is
-    /// better: its backlog is no longer than the bias.
+    /// True if the only minimal step of a packet at a router of the source group is so short that no detour is better: its
+    /// backlog is no longer than the bias.
     #[inline(always)]
-    fn short_step<V: View>(&self, at: RouterId, dst: RouterId, late: bool, view: &V) -> Option<Step> {
-        let step = self.minimal.only_step(at, 0, dst)?;
-        (self.weighing.minimal * view.backlog(step.port.into()) <= self.bias(late)).then_some(step)
+    fn is_short<V: View>(&self, step: Step, late: bool, view: &V) -> bool {
+        self.weighing.minimal * view.backlog(step.port.into()) <= self.bias(late)
+    }
+
+    /// [`Progressive::detour`].
+    #[inline(always)]
+    fn drawn_detour<V: View>(
+        &self,
+        at: RouterId,
+        dst: RouterId,
+        late: bool,
+        view: &V,
+        rng: &mut Rng,
+    ) -> Option<RouterId> {
+        // Copies: what a function that is not inlined refers to is in memory from the start, whether it is called or not.
+        let mut draws = *rng;
+        let via = self.detour(at, dst, late, &view.copy(), &mut draws);
+        *rng = draws;
+        via
     }
 
     /// A detour from the second router is a local hop longer than one from the source.
@@ -175,9 +191,9 @@ impl Progressive {
         self.weighing.bias + u32::from(late)
     }
 
-    /// UGAL's decision at a router of the source group, at the source or a `late` one, where there is no
-    /// [`Progressive::short_step`]: the intermediate router of a detour, or none. For a short step no candidate is drawn, as
-    /// no later draw depends on one.
+    /// UGAL's decision at a router of the source group, at the source or a `late` one, where no step
+    /// [is short](Progressive::is_short): the intermediate router of a detour, or none. For a short step no candidate is
+    /// drawn, as no later draw depends on one.
     ///
     /// It compares backlogs: where minimal channels run at full load without waiting, as under a permutation that suits
     /// the network, what is under way in them is no reason for detours, which would fill other minimal channels in
@@ -249,14 +265,16 @@ impl Routing for Progressive {
         view: &V,
         rng: &mut Rng,
     ) -> (PacketState, Option<Move>) {
-        if !view.decides_again() {
-            self.minimal.links().want(src, dst, view);
+        let (step, direct) = (self.minimal.only_step(src, 0, dst), PacketState::direct(stage::FIRST));
+        if !view.decides_again()
+            && let Some(output) = self.minimal.wanted(src, dst)
+        {
+            view.want(output);
         }
-        let direct = PacketState::direct(stage::FIRST);
-        if let Some(step) = self.short_step(src, dst, false, view) {
+        if let Some(step) = step.filter(|step| self.is_short(*step, false, view)) {
             return (direct, Some(Self::hop(step, direct.bits, direct.via)));
         }
-        let detour = self.detour(src, dst, false, view, rng);
+        let detour = self.drawn_detour(src, dst, false, view, rng);
         (detour.map_or(direct, |via| PacketState { via: via.0, bits: stage::DETOUR }), None)
     }
 
@@ -264,10 +282,10 @@ impl Routing for Progressive {
     fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, view: &V, rng: &mut Rng) -> Move {
         let mut state = Self::turned(at, state);
         if state.bits == stage::OPEN {
-            if let Some(step) = self.short_step(at, dst, true, view) {
+            if let Some(step) = self.minimal.only_step(at, 0, dst).filter(|step| self.is_short(*step, true, view)) {
                 return Self::hop(step, state.bits, state.via);
             }
-            if let Some(via) = self.detour(at, dst, true, view, rng) {
+            if let Some(via) = self.drawn_detour(at, dst, true, view, rng) {
                 state = PacketState { via: via.0, bits: stage::LATE };
             }
         }
@@ -460,6 +478,10 @@ mod tests {
     }
 
     impl View for Queues {
+        fn copy(&self) -> Self {
+            Self { ..*self }
+        }
+
         fn occupancy(&self, port: u32) -> u32 {
             if port == self.minimal.0 { self.minimal.1 } else { 0 }
         }

@@ -510,6 +510,10 @@ pub(super) mod tests {
     }
 
     impl View for OneQueue {
+        fn copy(&self) -> Self {
+            Self { ..*self }
+        }
+
         fn occupancy(&self, port: u32) -> u32 {
             if port == self.port { self.queue } else { 0 }
         }
@@ -547,6 +551,10 @@ pub(super) mod tests {
     }
 
     impl View for Queues {
+        fn copy(&self) -> Self {
+            Self { ..*self }
+        }
+
         fn occupancy(&self, port: u32) -> u32 {
             (mix(self.seed ^ mix(port.into())) % self.below) as u32
         }

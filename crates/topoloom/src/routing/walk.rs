@@ -159,6 +159,10 @@ impl PathView for IdlePath {
 }
 
 impl View for IdlePath {
+    fn copy(&self) -> Self {
+        Self { ..*self }
+    }
+
     fn occupancy(&self, port: u32) -> u32 {
         Idle.occupancy(port)
     }

@@ -141,17 +141,22 @@ impl Traffic {
         let drawn = self.draw(source, rng);
         match &self.lost {
             None => drawn,
-            Some(lost) => self.redraw(source, drawn, lost, rng),
+            Some(lost) => {
+                // By value: else the stream would have to be in memory where nothing is lost.
+                let (drawn, advanced) = self.redraw(source, drawn, lost, *rng);
+                *rng = advanced;
+                drawn
+            }
         }
     }
 
     /// Draws until it is a destination that has not failed; an active terminal has one.
     #[cold]
-    fn redraw(&self, source: TerminalId, mut drawn: TerminalId, lost: &Losses, rng: &mut Rng) -> TerminalId {
+    fn redraw(&self, source: TerminalId, mut drawn: TerminalId, lost: &Losses, mut rng: Rng) -> (TerminalId, Rng) {
         while lost.down[drawn.index()] {
-            drawn = self.draw(source, rng);
+            drawn = self.draw(source, &mut rng);
         }
-        drawn
+        (drawn, rng)
     }
 
     /// A destination, failed or not.

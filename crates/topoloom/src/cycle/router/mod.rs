@@ -215,6 +215,9 @@ pub trait RouterModel: Send {
     /// The router of an input VC.
     fn router_of(&self, vc: u32) -> u32;
 
+    /// The port of an input VC, or of an output VC.
+    fn port_of(&self, vc: u32) -> u32;
+
     /// The flits in its buffers and on the domain's wires.
     fn pool(&self) -> &Pool<Flit>;
 

@@ -3,7 +3,7 @@
 use super::options::{Allocator, Priority};
 use super::vc_allocator::VcRequest;
 use super::waiting_heads::Commitment;
-use super::{ADAPTIVE, InputQueuedRouters, NO_SUCH_PORT, NONE, RouterState};
+use super::{ADAPTIVE, GENERAL, InputQueuedRouters, NO_SUCH_PORT, NONE, RouterState};
 use crate::cycle::flit::{Decision, Flit, NIL, Pool};
 use crate::cycle::table::Part;
 
@@ -20,7 +20,8 @@ pub(super) struct InputVc {
     pub(super) front: u32,
     pub(super) last: u32,
     pub(super) flits: u16,
-    /// The output VC (router numbering) that the packet at the front holds, or [`NONE`].
+    /// The output VC (router numbering) that the packet at the front holds, or [`NONE`]: of the general kind only. See
+    /// [`InputQueuedRouters::held`].
     pub(super) output: u16,
     /// The router's output VC that it was given last.
     pub(super) last_output: u16,
@@ -64,10 +65,19 @@ pub(super) struct OutputVc {
     pub(super) occupancy: u16,
     /// The router's input VC that was given it last.
     pub(super) last_input: u16,
-    /// The input VC that holds it, or [`NONE`].
+    /// The input VC that holds it, or [`NONE`]: of the general kind only. See [`InputQueuedRouters::holder`].
     pub(super) owner: u16,
     /// True if the owner waits, off all lists, for a credit; without an owner, if a head waits for room.
     pub(super) starved: bool,
+}
+
+/// A packet that has arrived in the cycle at hand: its flits will belong to the queue of its output.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Joining {
+    /// The output (domain numbering).
+    pub(super) port: u32,
+    pub(super) size: u32,
+    pub(super) class: u8,
 }
 
 impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
@@ -90,6 +100,30 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         self.waiting.insert(port, input);
     }
 
+    /// The input VC (router numbering) that holds output VC `vc` (domain numbering), or [`NONE`]: the one that was given it
+    /// last, while it is not free. The general kind may leave out whom it was given.
+    #[inline(always)]
+    pub(super) fn holder(&self, vc: usize) -> u16 {
+        let OutputVc { owner, last_input, .. } = self.outputs[vc];
+        match KIND {
+            GENERAL => owner,
+            _ if self.ports[vc >> LOG].free >> (vc % (1 << LOG)) & 1 == 1 => NONE,
+            _ => last_input,
+        }
+    }
+
+    /// The output VC (router numbering) that the packet at the front of input VC `input` holds, or [`NONE`]; the first VC of
+    /// its router is `vc_base`.
+    #[inline(always)]
+    pub(super) fn held(&self, vc_base: usize, input: u16) -> u16 {
+        let InputVc { output, last_output, .. } = self.inputs[vc_base + usize::from(input)];
+        match KIND {
+            GENERAL => output,
+            _ if last_output == NONE || self.holder(vc_base + usize::from(last_output)) != input => NONE,
+            _ => last_output,
+        }
+    }
+
     /// The flit at the front of input VC `index` (domain numbering).
     #[inline(always)]
     pub(super) fn front(&self, index: usize) -> &Flit {
@@ -104,13 +138,14 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
 
     /// A head that arrives has decided: its packet's flits belong to the queue of its output once all has arrived.
     #[inline(always)]
-    pub(super) fn join_queue(&mut self, router: u32, Decision { out, .. }: Decision, head: u32) {
+    pub(super) fn join_queue(&mut self, router: u32, Decision { out, class, .. }: Decision, head: u32) {
         if !self.decides_again() {
             return;
         }
         let RouterState { first_port, radix, .. } = self.routers[router as usize];
         assert!(out < radix, "{NO_SUCH_PORT}");
-        self.joins.push((first_port + u32::from(out), head));
+        let size = self.pool.get(head).size();
+        self.joins.push(Joining { port: first_port + u32::from(out), size, class });
     }
 
     /// This many flits of a class join the queue of output `port` (domain numbering), or leave it.
@@ -284,7 +319,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     pub(super) fn relieve(&mut self, vc: u32) {
         let router = self.router_of[(vc >> LOG) as usize];
         let port = (vc >> LOG) as usize;
-        let input = self.outputs[vc as usize].owner;
+        let input = self.holder(vc as usize);
         if input != NONE {
             self.outputs[vc as usize].starved = false;
             let output = (vc - (self.routers[router as usize].first_port << LOG)) as u16;

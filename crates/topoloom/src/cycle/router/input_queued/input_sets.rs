@@ -39,11 +39,36 @@ impl InputSets {
         })
     }
 
-    /// The first member of the set of `owner` behind `last` that is `suited`.
+    /// Takes the first member of the set of `owner` behind `last` that is `suited` out of it.
+    #[inline(always)]
+    pub(super) fn take_first_behind(
+        &mut self,
+        owner: usize,
+        last: u16,
+        suited: impl Fn(usize) -> bool,
+    ) -> Option<usize> {
+        if self.words > 1 {
+            return self.take_first_of_several(owner, last, suited);
+        }
+        // Turned by the place of the first one that counts, they stand in their order.
+        let from = u32::from(last) + 1;
+        let mut bits = self.bits[owner].rotate_right(from);
+        while bits != 0 {
+            let input = ((bits.trailing_zeros() + from) % u64::BITS) as usize;
+            if suited(input) {
+                self.bits[owner] &= !(1 << input);
+                return Some(input);
+            }
+            bits &= bits - 1;
+        }
+        None
+    }
+
+    /// The same in sets of several words.
     // Not inlined, like what else is seldom: the loops of a step need the registers.
     #[inline(never)]
-    pub(super) fn first_behind(&self, owner: usize, last: u16, suited: impl Fn(usize) -> bool) -> Option<usize> {
-        let in_word = |word: usize, part: u64| {
+    fn take_first_of_several(&mut self, owner: usize, last: u16, suited: impl Fn(usize) -> bool) -> Option<usize> {
+        let first = self.words_behind(last).find_map(|(word, part)| {
             let mut bits = self.word(owner, word) & part;
             while bits != 0 {
                 let input = word * 64 + bits.trailing_zeros() as usize;
@@ -53,12 +78,9 @@ impl InputSets {
                 bits &= bits - 1;
             }
             None
-        };
-        if self.words == 1 {
-            let behind = u64::MAX.checked_shl(u32::from(last) + 1).unwrap_or(0);
-            return in_word(0, behind).or_else(|| in_word(0, !behind));
-        }
-        self.words_behind(last).find_map(|(word, part)| in_word(word, part))
+        })?;
+        self.remove(owner, first);
+        Some(first)
     }
 
     /// Puts an input VC into the set of `owner`, in which it is not.
@@ -96,5 +118,28 @@ mod tests {
         assert_eq!([0, 1, 2].map(|word| sets.word(1, word)), [1, 1, 2]);
         assert_eq!((0..130).filter(|&input| sets.contains(1, input)).collect::<Vec<_>>(), [0, 64, 129]);
         assert!((0..130).all(|input| !sets.contains(0, input) && !sets.contains(2, input)));
+    }
+
+    #[test]
+    fn the_first_behind_is_taken_in_turn_and_no_other() {
+        for inputs in [5, 64, 65, 130] {
+            // SAFETY: as above.
+            let mut sets = InputSets::new(&unsafe { TableMaker::promise() }, 2, inputs);
+            let members = |sets: &InputSets| (0..inputs).filter(|&input| sets.contains(1, input)).collect::<Vec<_>>();
+            for last in (0..inputs as u16).chain([u16::MAX]) {
+                for step in [1, 3, 40] {
+                    let all: Vec<usize> = (0..inputs).step_by(step).collect();
+                    members(&sets).into_iter().for_each(|input| sets.remove(1, input));
+                    all.iter().for_each(|&input| sets.insert(1, input));
+                    let suited = |input: usize| input % 2 == 1;
+                    // Behind the last one, and round again from the first.
+                    let turn = |input: &usize| (*input + inputs - (usize::from(last.wrapping_add(1)))) % inputs;
+                    let first = all.iter().copied().filter(|&input| suited(input)).min_by_key(turn);
+                    assert_eq!(sets.take_first_behind(1, last, suited), first, "{inputs} {last} {step}");
+                    let left: Vec<usize> = all.into_iter().filter(|&input| Some(input) != first).collect();
+                    assert_eq!(members(&sets), left);
+                }
+            }
+        }
     }
 }

@@ -27,7 +27,7 @@ use crate::cycle::{Point, Setup};
 use crate::error::{Error, Result};
 use crate::memory::prefetch;
 use crate::routing::{Again, PacketState};
-use buffers::{InputVc, OutputVc};
+use buffers::{InputVc, Joining, OutputVc};
 use input_sets::InputSets;
 use matching::{Choices, Diagonals, Pairing, Turns};
 use options::{Allocator, Priority};
@@ -217,7 +217,7 @@ pub struct InputQueuedRouters<const LOG: u32, const KIND: u8> {
     /// Choices of the plain router, and the output VCs that it has freed in a step.
     vc_turns: Table<u32>,
     output_turns: Table<u32>,
-    freed: Vec<u16>,
+    freed: Table<u16>,
     /// Inputs (2 i) and outputs (2 o + 1) matched by earlier iterations of the step.
     granted: Vec<u16>,
     /// For the wavefront allocator: the diagonals of each router, and the requests of a step.
@@ -251,8 +251,8 @@ pub struct InputQueuedRouters<const LOG: u32, const KIND: u8> {
     by_class: bool,
     /// The class that each VC belongs to.
     class_of: [u8; 64],
-    /// What has arrived in the cycle at hand: the output (domain numbering) of each packet, and its head.
-    joins: Vec<(u32, u32)>,
+    /// What has arrived in the cycle at hand.
+    joins: Vec<Joining>,
     /// Heads that have arrived at the front of their VC in the cycle, router and input VC of each, and have to wait.
     refused: Vec<(u32, u32)>,
     /// Routers at which something has changed since the heads that wait there decided.
@@ -511,7 +511,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
             picks: tables.filled(0, radix << LOG),
             vc_turns: tables.filled(Turns::UNSET, radix << LOG),
             output_turns: tables.filled(Turns::UNSET, radix),
-            freed: Vec::new(),
+            freed: tables.filled(0, radix << LOG),
             granted: Vec::new(),
             diagonals: tables.filled(Diagonals { vcs: 0, switch: 0 }, if wavefront { first_ports.len() } else { 0 }),
             requests: Vec::new(),
@@ -552,6 +552,11 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
             },
             winners: Vec::new(),
         }
+    }
+
+    #[inline(always)]
+    fn port_of(&self, vc: u32) -> u32 {
+        vc >> LOG
     }
 
     #[inline(always)]
@@ -596,11 +601,12 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
             }
             Some(Decision { out, class, .. }) => self.list_vc_request(router, index, out, class, commitment),
             None => {
-                let output = self.inputs[index].output;
                 if KIND == GENERAL && self.delayed {
                     self.ready[index] = after(self.speedup, first_step(self.speedup, now), self.delays.sw_alloc);
                 }
-                let input = (vc - (self.routers[router as usize].first_port << LOG)) as u16;
+                let vc_base = self.routers[router as usize].first_port << LOG;
+                let input = (vc - vc_base) as u16;
+                let output = self.held(vc_base as usize, input);
                 self.ask_switch(router as usize, input, output);
             }
         }
@@ -738,11 +744,10 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
     #[inline(always)]
     fn settle_queues(&mut self) {
         let mut joins = std::mem::take(&mut self.joins);
-        for (port, head) in joins.drain(..) {
-            let head = self.pool.get(head);
-            let (class, size) = (head.class, head.size());
+        for &Joining { port, size, class } in &joins {
             self.move_queue(port, class, size as i32);
         }
+        joins.clear();
         self.joins = joins;
     }
 
@@ -865,8 +870,9 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
         let state = &self.inputs[vc as usize];
         let first_port = self.routers[self.router_of(vc) as usize].first_port;
         let vc_base = first_port << LOG;
-        if state.output != NONE {
-            let output = vc_base + u32::from(state.output);
+        let held = self.held(vc_base as usize, (vc - vc_base) as u16);
+        if held != NONE {
+            let output = vc_base + u32::from(held);
             return match state.flits {
                 0 => Wait::Flit,
                 _ if self.outputs[output as usize].starved => Wait::Credit(output),
@@ -895,11 +901,11 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
         // It may decide for any VC that is freed here.
         let end = self.routers.iter().map(|r| r.first_port).find(|&p| p > first_port);
         let vcs = vc_base..end.map_or(self.outputs.iter().len() as u32, |port| port << LOG);
-        Wait::Vcs(vcs.filter(|&vc| self.outputs[vc as usize].owner != NONE).chain(decided).collect())
+        Wait::Vcs(vcs.filter(|&vc| self.holder(vc as usize) != NONE).chain(decided).collect())
     }
 
     fn owner(&self, vc: u32) -> Option<u32> {
-        let owner = self.outputs[vc as usize].owner;
+        let owner = self.holder(vc as usize);
         let first_port = self.routers[self.router_of(vc) as usize].first_port;
         (owner != NONE).then(|| (first_port << LOG) + u32::from(owner))
     }
@@ -911,7 +917,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
     }
 
     fn takers(&self, vc: u32) -> Vec<u32> {
-        let others = self.policy.pool > 0 && (self.cut_through() || self.outputs[vc as usize].owner != NONE);
+        let others = self.policy.pool > 0 && (self.cut_through() || self.holder(vc as usize) != NONE);
         let shares = |other: &u32| others && self.outputs[*other as usize].occupancy > self.policy.reserve;
         let first = vc >> LOG << LOG;
         let own = (self.outputs[vc as usize].occupancy > 0).then_some(vc);
@@ -1038,6 +1044,56 @@ mod tests {
         let place = routers.pool.insert(Flit { kind, ..Flit::NONE });
         routers.accept(4 + 1, 0, place, Some((Decision { out, class, kind, state }, state)), 0);
         routers
+    }
+
+    #[test]
+    fn an_input_vc_picks_the_first_free_vc_behind_its_last_one() {
+        type Routers = InputQueuedRouters<2, PLAIN>;
+        for free in 1..16u64 {
+            for port in 0..3u16 {
+                for last in (0..12).chain([NONE]) {
+                    let elsewhere = last / 4 != port;
+                    let behind = (0..4).map(|turn| if elsewhere { turn } else { (u32::from(last) + 1 + turn) % 4 });
+                    let first = behind.into_iter().find(|vc| free >> vc & 1 == 1);
+                    assert_eq!(Some(Routers::pick(free, port, last)), first, "{free:b} {port} {last}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_packet_holds_a_vc_from_its_grant_to_its_tail() {
+        fn states<const KIND: u8>() -> Vec<(Vec<Option<u32>>, Vec<String>)> {
+            let network = crate::topology::build("hypercube:1,p=3").unwrap();
+            let config: Config = serde_json::from_str(r#"{"vcs": 4, "packet": "1-3", "buffer": 2}"#).unwrap();
+            let setup = Setup::new(&network, "dor", 1, 4, &config).unwrap();
+            let options = Options::read(&setup.config.router);
+            let mut routers = InputQueuedRouters::<2, KIND>::new(&setup, &options, &[0, 4, 8], 8);
+            let mut channels = Channels::of_loops(8);
+            let mut states = Vec::new();
+            for now in 0..12 {
+                // A packet of three flits arrives at VC 1 of each of the first three ports; all want the same output.
+                let kind = [HEAD, 0, TAIL].get(now as usize).copied();
+                for (port, kind) in kind.into_iter().flat_map(|kind| [0, 1, 2].map(|port| (port, kind))) {
+                    let place = routers.pool.insert(Flit { kind, injected: 3, ..Flit::NONE });
+                    let state = PacketState::direct(0);
+                    let decided = (kind == HEAD).then_some((Decision { out: 3, class: 0, kind, state }, state));
+                    routers.accept(4 * port + 1, 0, place, decided, now);
+                }
+                if now == 6 {
+                    // Of the three flits of each packet two have left: one more may.
+                    (12..15).for_each(|vc| routers.credit(vc));
+                }
+                routers.step(now, &mut channels);
+                let owners = (0..32).map(|vc| routers.owner(vc)).collect();
+                states.push((owners, (0..32).map(|vc| format!("{:?}", routers.waits_for(vc))).collect()));
+            }
+            states
+        }
+        let plain = states::<PLAIN>();
+        assert_eq!(plain, states::<GENERAL>());
+        assert!(plain[1].0.iter().flatten().count() == 3 && plain[11].0.iter().all(Option::is_none), "{plain:?}");
+        assert!(plain.iter().any(|(_, waits)| waits.iter().any(|wait| wait.contains("Credit"))));
     }
 
     #[test]

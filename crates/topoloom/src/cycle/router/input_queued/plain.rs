@@ -72,10 +72,10 @@ struct PlainRouter<'a, const LOG: u32, const KIND: u8> {
     pool: &'a mut Pool<Flit>,
     class_masks: &'a [u64; 256],
     policy: &'a BufferPolicy,
-    /// The pool is larger than what is near.
-    deep: bool,
     /// Output VCs that have been freed where heads wait.
-    freed: &'a mut Vec<u16>,
+    freed: Part<'a, u16>,
+    /// How many they are.
+    frees: usize,
     again: Again<'a>,
     stock: Stock<'a>,
 }
@@ -132,12 +132,12 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         let mut substep = 0;
         while substep < cycle.substeps {
             let mut plain = self.plain_router(router, channels);
-            while substep < cycle.substeps && plain.freed.is_empty() {
+            while substep < cycle.substeps && plain.frees == 0 {
                 plain.step(cycle, substep);
                 plain.wake_freed();
                 substep += 1;
             }
-            let (asking_vc, asking_switch) = (plain.asking_vc, plain.asking_switch);
+            let (asking_vc, asking_switch, frees) = (plain.asking_vc, plain.asking_switch, plain.frees);
             let Again { count, look, .. } = plain.again;
             let state = &mut self.routers[router];
             (state.asking_vc, state.asking_switch) = (asking_vc as u16, asking_switch as u16);
@@ -150,7 +150,10 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
                     self.look(router);
                 }
             }
-            self.wake_freed(router);
+            if frees == 0 {
+                return asking_vc > 0 || asking_switch > 0;
+            }
+            self.wake_freed(router, frees);
         }
         let state = &self.routers[router];
         state.asking_vc > 0 || state.asking_switch > 0
@@ -252,8 +255,8 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             pool: &mut self.pool,
             class_masks: &self.class_masks,
             policy: &self.policy,
-            deep: self.deep,
-            freed: &mut self.freed,
+            freed: self.freed.part(0, vcs),
+            frees: 0,
             again: Again {
                 undecided: &mut self.undecided,
                 heads: self.waiting_heads.part(of_vcs.0, of_vcs.1),
@@ -281,11 +284,13 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         }
     }
 
-    /// Puts heads that wait for VCs that were freed in the step, and for room in them, on the list of requests.
+    /// Puts heads that wait for the first `frees` VCs that were freed in the step, and for room in them, on the list of
+    /// requests.
     #[inline(always)]
-    fn wake_freed(&mut self, router: usize) {
-        while let Some(output) = self.freed.pop() {
-            self.wake(router, self.routers[router].first_port as usize + usize::from(Self::port(output)));
+    fn wake_freed(&mut self, router: usize, frees: usize) {
+        for place in 0..frees {
+            let port = self.routers[router].first_port as usize + usize::from(Self::port(self.freed[place]));
+            self.wake(router, port);
         }
     }
 }
@@ -436,10 +441,6 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
             if Self::BUFFERED {
                 tight |= self.stock.shared[Self::port(output) as usize] >= self.stock.tight;
             }
-            if Self::ADAPTIVE && self.deep && self.vc_requests[place].commitment == Commitment::Noted {
-                // What it has decided is written to its flit if it wins.
-                self.pool.prefetch(self.inputs[input as usize].front);
-            }
             self.vc_turns.offer(output, input, self.outputs[output as usize].last_input, place);
         }
         if Self::BUFFERED && tight {
@@ -490,12 +491,12 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
             self.pool.at(self.inputs[input as usize].front).decide(decision);
         }
         let vc = &mut self.inputs[input as usize];
-        (vc.output, vc.last_output) = (output, output);
+        vc.last_output = output;
         if vc.flits > 1 {
             self.pool.prefetch(vc.front);
         }
         let owned = &mut self.outputs[output as usize];
-        (owned.owner, owned.last_input) = (input, input);
+        owned.last_input = input;
         // At the plain router none waits for room in a free VC.
         debug_assert!(KIND != PLAIN || !owned.starved);
         if KIND != PLAIN {
@@ -565,22 +566,25 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
     #[inline(always)]
     fn choose(&mut self, asking: usize) {
         // As long as no input has asked twice, inputs have nothing to choose: requests go straight to their outputs.
-        let mut asked = 0u64;
-        for place in 0..asking {
-            if !self.eligible(place) {
-                continue;
-            }
-            let request = self.switch_requests[place];
-            // Two inputs that share a bit are taken for one: the general case is right for any.
-            let bit = 1 << (Self::port(request.input) % 64);
-            if asked & bit != 0 {
-                for earlier in 0..place {
-                    self.output_turns.clear(Self::port(self.switch_requests[earlier].output));
+        let (mut asked, mut place) = (0u64, 0);
+        while place < asking {
+            if self.eligible(place) {
+                let request = self.switch_requests[place];
+                // Two inputs that share a bit are taken for one: the general case is right for any.
+                let bit = 1 << (Self::port(request.input) % 64);
+                if asked & bit != 0 {
+                    break;
                 }
-                return self.inputs_choose(asking);
+                asked |= bit;
+                self.offer_to_output(request, place);
             }
-            asked |= bit;
-            self.offer_to_output(request, place);
+            place += 1;
+        }
+        if place < asking {
+            for earlier in 0..place {
+                self.output_turns.clear(Self::port(self.switch_requests[earlier].output));
+            }
+            self.inputs_choose(asking);
         }
     }
 
@@ -643,10 +647,10 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
         if !tail {
             return !more;
         }
-        (vc.output, owned.owner) = (NONE, NONE);
         arbiters.free |= 1 << Self::place(output);
         if arbiters.waiting > 0 {
-            self.freed.push(output);
+            self.freed[self.frees] = output;
+            self.frees += 1;
         }
         self.again.look |= Self::ADAPTIVE && self.again.count > 0;
         if more {
@@ -694,10 +698,12 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
     // Not where VCs are freed: the loops of a step need the registers.
     #[inline(always)]
     fn wake_freed(&mut self) {
-        while !self.asks_for_room()
-            && let Some(output) = self.freed.pop()
-        {
-            self.wake_first(output);
+        if self.asks_for_room() {
+            return;
+        }
+        while self.frees > 0 {
+            self.frees -= 1;
+            self.wake_first(self.freed[self.frees]);
         }
     }
 
@@ -711,8 +717,7 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
         let (inputs, masks) = (self.inputs.all(), self.class_masks);
         let owner = self.first_port + usize::from(port);
         let suited = |input: usize| masks[inputs[input].class as usize] >> place & 1 == 1;
-        let Some(input) = self.waiting.first_behind(owner, last, suited) else { return };
-        self.waiting.remove(owner, input);
+        let Some(input) = self.waiting.take_first_behind(owner, last, suited) else { return };
         self.ports[port as usize].waiting -= 1;
         let InputVc { last_output, class, .. } = self.inputs[input];
         let commitment = Commitment::Final;

@@ -222,7 +222,9 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     /// lowest if that was elsewhere.
     #[inline(always)]
     pub(super) fn pick(free: u64, port: u16, last: u16) -> u32 {
-        let from = if Self::port(last) == port { Self::vc(last) + 1 } else { 0 };
+        // At another port it is beyond the VCs of this one, or before them, which is beyond them as well.
+        let vc = u32::from(last).wrapping_sub(u32::from(port) << LOG);
+        let from = if vc < 1 << LOG { vc + 1 } else { 0 };
         // Rotated, the first comes first: a branch would often be mispredicted.
         (free.rotate_right(from).trailing_zeros() + from) % u64::BITS
     }

@@ -245,6 +245,11 @@ impl RouterModel for Voq {
     }
 
     #[inline(always)]
+    fn port_of(&self, vc: u32) -> u32 {
+        vc >> self.log
+    }
+
+    #[inline(always)]
     fn router_of(&self, vc: u32) -> u32 {
         self.card_of[(vc >> self.log) as usize]
     }
