@@ -48,16 +48,22 @@ impl<T> Slot<T> {
     /// Takes the events; none are left, and no memory.
     #[inline(always)]
     fn take(&mut self) -> Vec<T> {
-        let Self { first, next, end } = *ManuallyDrop::new(std::mem::replace(self, Self::of(Vec::new())));
+        let taken = ManuallyDrop::new(std::mem::replace(self, Self::of(Vec::new())));
+        let (length, capacity) = (taken.before(taken.next), taken.before(taken.end));
         // SAFETY: these are the parts of the vector that it was made of, and `push` has initialized what is before `next`.
-        unsafe {
-            Vec::from_raw_parts(first.as_ptr(), next.offset_from_unsigned(first), end.offset_from_unsigned(first))
-        }
+        unsafe { Vec::from_raw_parts(taken.first.as_ptr(), length, capacity) }
+    }
+
+    /// How many events there are, or would be, before one of its addresses.
+    #[inline(always)]
+    fn before(&self, address: NonNull<T>) -> usize {
+        // SAFETY: all three are of the same memory, a whole number of events apart, and the first is the lowest.
+        unsafe { address.offset_from(self.first) as usize }
     }
 
     fn events(&self) -> &[T] {
         // SAFETY: as above.
-        unsafe { std::slice::from_raw_parts(self.first.as_ptr(), self.next.offset_from_unsigned(self.first)) }
+        unsafe { std::slice::from_raw_parts(self.first.as_ptr(), self.before(self.next)) }
     }
 
     #[inline(always)]
