@@ -106,7 +106,7 @@ impl KeptRng {
         Rng { counter: self.counter, seed: 0, begun: true }
     }
 
-    /// Goes on behind what has been drawn.
+    /// Continues behind what has been drawn.
     #[inline(always)]
     pub fn keep(&mut self, rng: Rng) {
         self.counter = rng.counter;

@@ -101,7 +101,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     }
 
     /// The input VC (router numbering) that holds output VC `vc` (domain numbering), or [`NONE`]: the one that was given it
-    /// last, while it is not free. The general kind may leave out whom it was given.
+    /// last, while it is not free. In the general kind it may not be noted.
     #[inline(always)]
     pub(super) fn holder(&self, vc: usize) -> u16 {
         let OutputVc { owner, last_input, .. } = self.outputs[vc];

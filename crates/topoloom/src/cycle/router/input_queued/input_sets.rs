@@ -50,7 +50,7 @@ impl InputSets {
         if self.words > 1 {
             return self.take_first_of_several(owner, last, suited);
         }
-        // Turned by the place of the first one that counts, they stand in their order.
+        // Rotated to the first one that counts, they are in their order.
         let from = u32::from(last) + 1;
         let mut bits = self.bits[owner].rotate_right(from);
         while bits != 0 {
