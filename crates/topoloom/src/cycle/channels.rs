@@ -217,9 +217,11 @@ pub struct Channels {
 pub struct Wires {
     /// How far apart each sends, by local port; empty where all send one flit per cycle.
     pub paces: Table<Pace>,
-    /// Flits that arrive in this domain: those at routers, and those at terminals. Apart, as a branch between them would
-    /// often be mispredicted.
-    pub flits: [Wheel<FlitEvent>; 2],
+    /// Flits that arrive in this domain: those from routers at routers, those from terminals there, and those at terminals.
+    /// Apart, as a branch between them would often be mispredicted.
+    pub flits: [Wheel<FlitEvent>; 3],
+    /// The one of these for those from terminals: the first, where they do at routers what others do.
+    pub entry: u8,
     /// Credits that arrive at routers and terminals of this domain.
     pub credits: Wheel<u32>,
     /// The flits that leave for each other domain, with the times at which they arrive. They stay in the pool until they are
@@ -255,7 +257,8 @@ impl Channels {
             ends: tables.of((0..ports).map(end)),
             wires: Wires {
                 paces: tables.of([]),
-                flits: [8, 8].map(Wheel::new),
+                flits: [8; 3].map(Wheel::new),
+                entry: 0,
                 credits: Wheel::new(8),
                 leaving: Vec::new(),
                 outboxes: Vec::new(),
@@ -318,7 +321,13 @@ impl Wires {
     /// A flit will arrive at a router or a terminal of this domain.
     #[inline(always)]
     pub fn arrive(&mut self, time: u32, event: FlitEvent) {
-        self.flits[usize::from(event.to & TERMINAL != 0)].push(time, event);
+        self.flits[usize::from(event.to & TERMINAL != 0) * 2].push(time, event);
+    }
+
+    /// Flits from terminals that arrive at routers.
+    #[inline(always)]
+    pub fn entries(&mut self) -> &mut Wheel<FlitEvent> {
+        &mut self.flits[usize::from(self.entry) & 1]
     }
 
     /// The same over a slow link, or into another domain.

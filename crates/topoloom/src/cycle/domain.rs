@@ -32,28 +32,32 @@ fn later<T>(events: &[T], ahead: usize, far: bool) -> &[T] {
 /// Routes what arrives in a domain in a cycle. The one part of the engine that is compiled again for each routing;
 /// called through a reference, but once a cycle only.
 pub trait Arrivals<M>: Sync {
-    /// Takes in the flits that arrive at routers in cycle `now`.
-    fn take_in(&self, domain: &mut Domain<M>, events: &[FlitEvent], now: u32, shared: &RunContext<'_, M>);
+    /// Takes in the flits that arrive at routers in cycle `now`: from routers, and from terminals if they are [apart](Wires::flits).
+    fn take_in(&self, domain: &mut Domain<M>, events: [&[FlitEvent]; 2], now: u32, shared: &RunContext<'_, M>);
 
     /// Cycles between two snapshots that the routing asks for, or 0.
     fn snapshot_period(&self) -> u32;
 }
 
 impl<M: RouterModel, R: Routing> Arrivals<M> for R {
-    fn take_in(&self, domain: &mut Domain<M>, events: &[FlitEvent], now: u32, shared: &RunContext<'_, M>) {
+    fn take_in(
+        &self,
+        domain: &mut Domain<M>,
+        [arrivals, entries]: [&[FlitEvent]; 2],
+        now: u32,
+        shared: &RunContext<'_, M>,
+    ) {
         let again = self.decides_again();
         let rules = Rules { seed: shared.seed, all_vcs: shared.all_vcs, rings: self.keeps_bubbles() };
-        let expected = later(events, AHEAD, domain.model.is_far());
-        let routes = later(events, ROUTE_AHEAD, self.is_far());
-        for (place, event) in events.iter().enumerate() {
-            if let Some(next) = expected.get(place) {
-                domain.model.pool().prefetch(next.place);
-                domain.model.expect_flit(next.to, next.place);
+        if !M::MAY_DEFER {
+            domain.arrive::<R, true>(self, arrivals, now, &shared.snapshot, rules);
+        } else {
+            if domain.model.defers_in_flight() {
+                domain.arrive_apart(self, arrivals, now, &shared.snapshot, rules);
+            } else {
+                domain.arrive::<R, false>(self, arrivals, now, &shared.snapshot, rules);
             }
-            if let Some(next) = routes.get(place) {
-                domain.expect_route(self, next);
-            }
-            domain.arrive(self, event, now, &shared.snapshot, rules);
+            domain.arrive_apart(self, entries, now, &shared.snapshot, rules);
         }
         if again != Again::Never {
             domain.model.settle_queues();
@@ -93,6 +97,14 @@ struct Rules {
     all_vcs: u8,
     /// Rings keep bubbles: [`Routing::keeps_bubbles`].
     rings: bool,
+}
+
+impl Rules {
+    /// Those of a routing, in a function that is compiled for it: what follows from its type need not be read.
+    #[inline(always)]
+    fn of<R: Routing>(self, routing: &R) -> Self {
+        Self { rings: routing.keeps_bubbles(), ..self }
+    }
 }
 
 /// The routers `first..first + n` with all that arrives at them. Aligned so that threads share no cache line.
@@ -171,7 +183,7 @@ impl<M: RouterModel> View for RouterView<'_, M> {
             return outputs.shortest((0..outputs.count).map(|place| self.queue(outputs.first + place)));
         };
         let own = self.decided.0.wrapping_sub(outputs.first);
-        outputs.shortest((0..).zip(queues).map(|(place, queue)| queue.all as u32 - self.of_own(place == own)))
+        outputs.shortest((0..).zip(queues).map(|(place, queue)| queue - self.of_own(place == own)))
     }
 
     #[inline(always)]
@@ -332,7 +344,8 @@ impl<M: RouterModel> Domain<M> {
             ends: tables.of(ends),
             wires: Wires {
                 paces: tables.of(if setup.slowest > 1 { paces } else { Vec::new() }),
-                flits: [horizon, horizon].map(Wheel::new),
+                flits: [horizon; 3].map(Wheel::new),
+                entry: u8::from(M::MAY_DEFER),
                 credits: Wheel::new(horizon),
                 leaving: vec![Vec::new(); bounds.len() - 1],
                 outboxes: (1..bounds.len()).map(|_| Outbox::default()).collect(),
@@ -357,11 +370,11 @@ impl<M: RouterModel> Domain<M> {
 
     /// Simulates cycle `now`.
     pub fn cycle(&mut self, now: u32, shared: &RunContext<'_, M>) {
-        let [arrivals, ejections] = self.channels.wires.flits.each_mut().map(|flits| flits.take(now));
-        shared.routing.take_in(self, &arrivals, now, shared);
+        let [arrivals, entries, ejections] = self.channels.wires.flits.each_mut().map(|flits| flits.take(now));
+        shared.routing.take_in(self, [&arrivals, &entries], now, shared);
         self.eject(&ejections, now);
         self.stats.settle(now);
-        for (flits, events) in self.channels.wires.flits.iter_mut().zip([arrivals, ejections]) {
+        for (flits, events) in self.channels.wires.flits.iter_mut().zip([arrivals, entries, ejections]) {
             flits.recycle(events);
         }
         self.take_credits(now);
@@ -379,7 +392,7 @@ impl<M: RouterModel> Domain<M> {
         snapshot.begin(now);
         let (first, ports) = (PortId(self.first_port), self.channels.ends.len() as u32);
         match self.model.queues(0, ports) {
-            Some(queues) => snapshot.publish(first, queues.iter().map(|queue| queue.all as u32)),
+            Some(queues) => snapshot.publish(first, queues),
             None => snapshot.publish(first, (0..ports).map(|port| self.model.queue(port))),
         }
     }
@@ -426,9 +439,55 @@ impl<M: RouterModel> Domain<M> {
         }
     }
 
-    /// A flit has reached a router: a head is routed, from the state at the end of the previous internal step.
+    /// Flits have reached routers: heads are routed, from the state at the end of the previous internal step. Some may start, or
+    /// decide at the front of their VC, if there are `ANY` such.
     #[inline(always)]
-    fn arrive<R: Routing>(&mut self, routing: &R, event: &FlitEvent, now: u32, snapshot: &Snapshot, rules: Rules) {
+    fn arrive<R: Routing, const ANY: bool>(
+        &mut self,
+        routing: &R,
+        events: &[FlitEvent],
+        now: u32,
+        snapshot: &Snapshot,
+        rules: Rules,
+    ) {
+        let expected = later(events, AHEAD, self.model.is_far());
+        let routes = later(events, ROUTE_AHEAD, routing.is_far());
+        for (place, event) in events.iter().enumerate() {
+            if let Some(next) = expected.get(place) {
+                self.model.pool().prefetch(next.place);
+                self.model.expect_flit(next.to, next.place);
+            }
+            if let Some(next) = routes.get(place) {
+                self.expect_route(routing, next);
+            }
+            self.take_in::<R, ANY>(routing, event, now, snapshot, rules);
+        }
+    }
+
+    /// The same, of heads that may start or decide at the front. Others are more, and decide by less: their loop needs the
+    /// registers.
+    #[inline(never)]
+    fn arrive_apart<R: Routing>(
+        &mut self,
+        routing: &R,
+        events: &[FlitEvent],
+        now: u32,
+        snapshot: &Snapshot,
+        rules: Rules,
+    ) {
+        self.arrive::<R, true>(routing, events, now, snapshot, rules.of(routing));
+    }
+
+    /// One of them.
+    #[inline(always)]
+    fn take_in<R: Routing, const ANY: bool>(
+        &mut self,
+        routing: &R,
+        event: &FlitEvent,
+        now: u32,
+        snapshot: &Snapshot,
+        rules: Rules,
+    ) {
         let flit = self.model.pool().get(event.place);
         let router = self.model.router_of(event.to);
         if !flit.is_head() {
@@ -436,16 +495,16 @@ impl<M: RouterModel> Domain<M> {
             return;
         }
         // Where it leaves the network there is nothing to decide.
-        if self.model.defers(flit) && flit.dst != self.first_router + router {
+        if ANY && self.model.defers(flit) && flit.dst != self.first_router + router {
             if self.model.flits(event.to) == 0 {
                 let stream = self.front_stream(event.to, now);
-                let decided = self.route(routing, event.to, router, flit, NOWHERE, stream, snapshot, rules);
+                let decided = self.route::<_, true>(routing, event.to, router, flit, NOWHERE, stream, snapshot, rules);
                 return self.model.accept_front(event.to, router, event.place, decided, now);
             }
             return self.model.accept_undecided(event.to, router, event.place, now);
         }
         let stream = u64::from(self.first_port + self.model.port_of(event.to)) << 32 | u64::from(now);
-        let decided = self.route(routing, event.to, router, flit, NOWHERE, stream, snapshot, rules);
+        let decided = self.route::<_, ANY>(routing, event.to, router, flit, NOWHERE, stream, snapshot, rules);
         self.model.accept(event.to, router, event.place, Some(decided), now);
     }
 
@@ -465,10 +524,10 @@ impl<M: RouterModel> Domain<M> {
     }
 
     /// Decides where a head at router `local` goes, which may have `decided` before, with random stream number `stream`;
-    /// returns the state in which it decided as well.
+    /// returns the state in which it decided as well. It may be a head that `STARTS`.
     #[inline(always)]
     #[allow(clippy::too_many_arguments)]
-    fn route<R: Routing>(
+    fn route<R: Routing, const STARTS: bool>(
         &self,
         routing: &R,
         vc: u32,
@@ -489,14 +548,16 @@ impl<M: RouterModel> Domain<M> {
             return (Decision { out: flit.eject, class, kind: kind | ARRIVED, state: before }, before);
         }
         let mut rng = Rng::stream(seed, stream);
-        if !routing.draws_seldom() {
+        let fresh = STARTS && kind & FRESH != 0;
+        debug_assert!(STARTS || kind & FRESH == 0, "a head that starts is taken in apart");
+        if routing.draws(fresh) {
             rng.begin();
         }
         let dst = RouterId(flit.dst);
         let first_port = self.first_ports[local as usize];
         let view = RouterView { domain: self, first_port, head: flit, vc, snapshot, decided };
         let mut hop = None;
-        if kind & FRESH != 0 {
+        if fresh {
             kind &= !FRESH;
             (before, hop) = routing.start_with_hop(at, dst, &view, &mut rng);
         }
@@ -515,8 +576,9 @@ impl<M: RouterModel> Domain<M> {
 
     /// Heads that have come to the front of their VC, or wait where no VC is free and one was freed at their router, decide
     /// (again).
+    #[inline(never)]
     fn decide_again<R: Routing>(&mut self, routing: &R, now: u32, snapshot: &Snapshot, rules: Rules) {
-        let mut undecided = std::mem::take(&mut self.undecided);
+        let (mut undecided, rules) = (std::mem::take(&mut self.undecided), rules.of(routing));
         let UndecidedHeads { fresh, waiting, decisions } = &mut undecided;
         self.model.undecided(fresh, waiting);
         let ahead = self.ahead();
@@ -529,7 +591,7 @@ impl<M: RouterModel> Domain<M> {
             }
             let head = self.model.pool().get(place);
             let (decision, _) =
-                self.route(routing, vc, router, head, NOWHERE, self.front_stream(vc, now), snapshot, rules);
+                self.route::<_, true>(routing, vc, router, head, NOWHERE, self.front_stream(vc, now), snapshot, rules);
             decisions.push(decision);
         }
         let revocable = matches!(routing.decides_again(), Again::Revocable(_));
@@ -543,7 +605,7 @@ impl<M: RouterModel> Domain<M> {
             }
             let decided = if head.out == UNDECIDED { NOWHERE } else { (head.out.into(), head.class) };
             let (decision, _) =
-                self.route(routing, vc, router, &head, decided, self.front_stream(vc, now), snapshot, rules);
+                self.route::<_, true>(routing, vc, router, &head, decided, self.front_stream(vc, now), snapshot, rules);
             decisions.push(decision);
         }
         for (number, (&head, &decision)) in fresh.iter().zip(&*decisions).enumerate() {
@@ -599,7 +661,7 @@ impl<M: RouterModel> Domain<M> {
         let arrival = now + self.terminals.latency();
         let expected = later(awake, AHEAD, self.model.is_far());
         let Some(mut sources) = self.terminals.single_flits() else { return false };
-        let (pool, arrivals) = (self.model.pool_mut(), &mut self.channels.wires.flits[0]);
+        let (pool, arrivals) = (self.model.pool_mut(), self.channels.wires.entries());
         let (mut sent, mut created_now) = (0, 0);
         for (i, &place) in awake.iter().enumerate() {
             if let Some(&next) = expected.get(i) {
@@ -635,7 +697,7 @@ impl<M: RouterModel> Domain<M> {
                 self.stats.injected(self.terminals.created(&flit, now), 1);
             }
             let place = self.model.pool_mut().insert(flit);
-            self.channels.wires.arrive(now + self.terminals.latency(), FlitEvent { to, place });
+            self.channels.wires.entries().push(now + self.terminals.latency(), FlitEvent { to, place });
         }
     }
 

@@ -127,6 +127,17 @@ impl Coordinates {
         self.of(a).iter().zip(self.of(b)).map(|(a, b)| u32::from(a != b)).sum()
     }
 
+    /// The number of dimensions in which two routers differ from a third one, together.
+    #[inline(always)]
+    pub(super) fn differences_from(&self, via: RouterId, [a, b]: [RouterId; 2]) -> u32 {
+        if let (Some(here), Some(a), Some(b)) =
+            (self.packed.get(via.index()), self.packed.get(a.index()), self.packed.get(b.index()))
+        {
+            return ((lanes(here ^ a) + lanes(here ^ b)).wrapping_mul(LOWEST) >> 48) as u32;
+        }
+        self.differences(via, a) + self.differences(via, b)
+    }
+
     /// What differs in two packed positions.
     #[inline(always)]
     fn difference(&self, a: RouterId, b: RouterId) -> Option<u64> {
@@ -190,6 +201,11 @@ mod tests {
                 assert_eq!(quick.differences(a, b), quick.unaligned(a, b).count_ones(), "{spec} {a:?} {b:?}");
                 assert_eq!(slow.differences(a, b), quick.differences(a, b), "{spec} {a:?} {b:?}");
                 assert!((0..grid.sides.len()).all(|dim| quick.at(a, dim) == slow.at(a, dim)), "{spec} {a:?}");
+                for via in network.routers() {
+                    let both = quick.differences(a, via) + quick.differences(via, b);
+                    let found = [&quick, &slow].map(|coordinates| coordinates.differences_from(via, [a, b]));
+                    assert_eq!(found, [both; 2], "{spec} {a:?} {via:?} {b:?}");
+                }
             }
         }
     }

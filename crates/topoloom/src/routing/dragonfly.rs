@@ -293,25 +293,6 @@ impl DragonflyMinimal {
         best.nth(rng.below(best.count())).expect("drawn below the count")
     }
 
-    /// [`Minimal::step`], where nothing is drawn.
-    #[inline(always)]
-    pub(super) fn only_step(&self, at: RouterId, bits: u32, target: RouterId) -> Option<Step> {
-        if self.same_group(at, target) {
-            return Some(self.local_step(at, target.0, bits));
-        }
-        let exit = match self.only_exit(at, target) {
-            Some(exit) => exit,
-            None => {
-                let best = self.best(at, target);
-                if best.count() > 1 {
-                    return None;
-                }
-                best.nth(0)?
-            }
-        };
-        Some(self.towards(at, exit, bits))
-    }
-
     /// The hop to another router of the group.
     #[inline(always)]
     fn local_step(&self, at: RouterId, to: u32, taken: u32) -> Step {
@@ -378,8 +359,21 @@ impl Minimal for DragonflyMinimal {
     }
 
     #[inline(always)]
-    fn only_output(&self, at: RouterId, target: RouterId) -> Option<u16> {
-        self.only_step(at, 0, target).map(|step| step.port)
+    fn only_step(&self, at: RouterId, bits: u32, target: RouterId) -> Option<Step> {
+        if self.same_group(at, target) {
+            return Some(self.local_step(at, target.0, bits));
+        }
+        let exit = match self.only_exit(at, target) {
+            Some(exit) => exit,
+            None => {
+                let best = self.best(at, target);
+                if best.count() > 1 {
+                    return None;
+                }
+                best.nth(0)?
+            }
+        };
+        Some(self.towards(at, exit, bits))
     }
 
     #[inline(always)]
@@ -446,7 +440,7 @@ mod tests {
                 assert_eq!((found, best.count()), (expected.clone(), expected.len() as u32), "{spec}: {at} {to}");
                 assert!(best.nth(best.count()).is_none());
                 assert_eq!(minimal.hops(at, to), *least);
-                assert_eq!(minimal.only_output(at, to).is_some(), expected.len() == 1);
+                assert_eq!(minimal.only_step(at, 0, to).is_some(), expected.len() == 1);
             }
         }
     }

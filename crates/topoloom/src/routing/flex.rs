@@ -126,11 +126,10 @@ impl Minimal for FlexMinimal {
     }
 
     #[inline(always)]
-    fn only_output(&self, at: RouterId, target: RouterId) -> Option<u16> {
-        match self.choice(at, target) {
-            (layer, Choice::One(place)) => Some(self.port(at, self.place(at).2, layer, place)),
-            _ => None,
-        }
+    fn only_step(&self, at: RouterId, bits: u32, target: RouterId) -> Option<Step> {
+        let (layer, Choice::One(place)) = self.choice(at, target) else { return None };
+        let port = self.port(at, self.place(at).2, layer, place);
+        Some(Step { port, class: bits as u8, bits: bits + 1 })
     }
 
     #[inline(always)]

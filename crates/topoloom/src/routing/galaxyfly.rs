@@ -263,24 +263,21 @@ impl Ways {
     /// that one, and with what it costs: the hops in flight, or nothing where any will do.
     #[inline(always)]
     fn common(&self, at: RouterId, to: RouterId, except: Option<u32>, mut visit: impl FnMut(u32, u32)) {
-        self.galaxy.common(self.place(at).parts, self.place(to).parts, |link| {
-            if Some(link) != except {
-                visit(link, if self.any_common { 0 } else { self.cost(at, link, to) });
-            }
-        });
-    }
-
-    /// Of these links those that cost least: their cost, how many they are, and the first.
-    #[inline(always)]
-    fn best(&self, at: RouterId, to: RouterId, except: Option<u32>) -> (u32, u32, Option<u32>) {
-        let (mut least, mut count, mut first) = (u32::MAX, 0, None);
-        self.common(at, to, except, |link, cost| {
-            if cost < least {
-                (least, count, first) = (cost, 0, Some(link));
-            }
-            count += u32::from(cost == least);
-        });
-        (least, count, first)
+        let (here, there) = (self.place(at).parts, self.place(to).parts);
+        // Apart, so that the simpler one is inlined.
+        if self.any_common {
+            self.galaxy.common(here, there, |link| {
+                if Some(link) != except {
+                    visit(link, 0);
+                }
+            });
+        } else {
+            self.galaxy.common(here, there, |link| {
+                if Some(link) != except {
+                    visit(link, self.cost(at, link, to));
+                }
+            });
+        }
     }
 
     /// Calls `visit` with each link by which `min` may leave the supernode of `at` towards `to` over a common
@@ -322,17 +319,38 @@ impl Ways {
         });
     }
 
+    /// Links to common neighbours of which the best are most often not more: to look for these again takes longer than to keep
+    /// them.
+    const FEW: usize = 16;
+
     /// Draws one of `links`; `None` if there is none.
     #[inline(always)]
     fn draw(&self, at: RouterId, to: RouterId, except: Option<u32>, rng: &mut Rng) -> Option<Option<u32>> {
         if self.near(self.place(at), self.place(to)) {
             return Some(None);
         }
-        let (least, count, first) = self.best(at, to, except);
-        if count < 2 {
-            return first.map(Some);
+        // Those that cost least: how many they are, and the first ones.
+        let (mut least, mut count, mut first) = (u32::MAX, 0, [0; Self::FEW]);
+        self.common(at, to, except, |link, cost| {
+            if cost < least {
+                (least, count) = (cost, 0);
+            }
+            if cost == least {
+                if let Some(kept) = first.get_mut(count as usize) {
+                    *kept = link;
+                }
+                count += 1;
+            }
+        });
+        let mut left = match count {
+            0 => return None,
+            1 => 0,
+            _ => rng.below(count),
+        };
+        if let Some(link) = first.get(left as usize) {
+            return Some(Some(*link));
         }
-        let (mut left, mut drawn) = (rng.below(count), None);
+        let mut drawn = None;
         self.common(at, to, except, |link, cost| {
             if cost == least {
                 drawn = drawn.or((left == 0).then_some(link));
@@ -523,6 +541,15 @@ impl Adaptive {
         Some(self.plan(src, dst, drawn, link))
     }
 
+    /// [`Adaptive::detour`], and its first hop.
+    // Not inlined: it is seldom drawn, and what arrives needs the registers.
+    #[inline(never)]
+    fn drawn_detour(&self, src: RouterId, dst: RouterId, rng: &mut Rng) -> Option<(PacketState, Move)> {
+        let detour = PacketState::direct(self.detour(src, dst, rng)?.0);
+        Some((detour, self.hop(src, detour, dst)))
+    }
+
+    #[inline(always)]
     fn hop(&self, at: RouterId, state: PacketState, dst: RouterId) -> Move {
         let plan = Plan(state.bits);
         if self.detours != Detours::Local {
@@ -608,23 +635,28 @@ impl Routing for Adaptive {
         if q_min <= self.th_min * f64::from(view.buffer(hop.class)) {
             return (minimal, Some(hop));
         }
-        let Some(plan) = self.detour(src, dst, rng) else { return (minimal, Some(hop)) };
-        let detour = PacketState::direct(plan.0);
-        let other = self.hop(src, detour, dst);
-        if queue(other.port) < self.th_nonmin * q_min { (detour, Some(other)) } else { (minimal, Some(hop)) }
+        let mut draws = *rng;
+        let other = self.drawn_detour(src, dst, &mut draws);
+        *rng = draws;
+        match other {
+            Some((detour, other)) if queue(other.port) < self.th_nonmin * q_min => (detour, Some(other)),
+            _ => (minimal, Some(hop)),
+        }
     }
 
+    #[inline(always)]
     fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, _view: &V, _rng: &mut Rng) -> Move {
         self.hop(at, state, dst)
     }
 
+    #[inline(always)]
     fn decides_again(&self) -> Again {
         Again::Revocable(1)
     }
 
     #[inline(always)]
-    fn draws_seldom(&self) -> bool {
-        true
+    fn draws(&self, _fresh: bool) -> bool {
+        false
     }
 
     fn note(&self) -> Option<String> {
@@ -671,6 +703,33 @@ mod tests {
                 }
                 assert!(several > 0 || spec.contains("q=1,"), "{spec} {how}");
             }
+        }
+    }
+
+    #[test]
+    fn a_link_is_drawn_from_all_of_the_best() {
+        // The last one has more of them than are kept.
+        for (spec, beyond) in [("galaxyfly:n=6,q=5,a=2,p=1", 1), ("galaxyfly:n=25,q=5,a=1,p=1", Ways::FEW)] {
+            let network = topology::build(spec).expect(spec);
+            let given = Arguments::read(MIN.entry(), MIN.name, "").expect("no key");
+            let ways = Ways::new(&network, &given).expect("small").expect("a Galaxyfly");
+            let mut found = 0;
+            for seed in 0..4000 {
+                let [at, to] = [0, 1].map(|id| RouterId(Rng::stream(seed, id).below(network.num_routers() as u32)));
+                if ways.near(ways.place(at), ways.place(to)) {
+                    continue;
+                }
+                let mut all = Vec::new();
+                ways.common(at, to, None, |link, cost| all.push((cost, link)));
+                let least = all.iter().map(|(cost, _)| *cost).min().expect("diameter 2");
+                all.retain(|(cost, _)| *cost == least);
+                let mut rng = Rng::stream(seed, 2);
+                let drawn = ways.draw(at, to, None, &mut rng.clone());
+                let place = if all.len() == 1 { 0 } else { rng.below(all.len() as u32) as usize };
+                assert_eq!(drawn, Some(Some(all[place].1)), "{spec} {at:?} {to:?}");
+                found = found.max(all.len());
+            }
+            assert!(found > beyond, "{spec}: {found}");
         }
     }
 

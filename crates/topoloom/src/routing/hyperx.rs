@@ -377,13 +377,27 @@ impl<const ORDERS: u32> Minimal for HyperXMinimal<ORDERS> {
     }
 
     #[inline(always)]
-    fn only_output(&self, at: RouterId, target: RouterId) -> Option<u16> {
-        (ORDERS == 1 && self.trunk == 1).then(|| self.outputs(at, 0, target)[0])
+    fn draws(&self, first: bool) -> bool {
+        self.trunk > 1 || ORDERS == 2 && first
+    }
+
+    #[inline(always)]
+    fn only_step(&self, at: RouterId, bits: u32, target: RouterId) -> Option<Step> {
+        if ORDERS > 1 || self.trunk > 1 {
+            return None;
+        }
+        let port = self.ports[self.next_outputs(at, bits, target)];
+        Some(Step { port, class: bits as u8, bits })
     }
 
     #[inline(always)]
     fn hops(&self, from: RouterId, to: RouterId) -> u32 {
         self.coordinates.differences(from, to)
+    }
+
+    #[inline(always)]
+    fn hops_over(&self, from: RouterId, via: RouterId, to: RouterId) -> u32 {
+        self.coordinates.differences_from(via, [from, to])
     }
 
     fn ugal(&self) -> UgalRule {

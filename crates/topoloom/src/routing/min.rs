@@ -81,6 +81,11 @@ impl<M: Minimal> Routing for Min<M> {
     }
 
     #[inline(always)]
+    fn draws(&self, fresh: bool) -> bool {
+        self.0.draws(fresh)
+    }
+
+    #[inline(always)]
     fn expect(&self, at: RouterId, _state: PacketState, dst: RouterId) {
         self.0.expect(at, dst);
     }

@@ -506,14 +506,14 @@ pub trait Routing: Send + Sync {
         true
     }
 
-    /// True if few decisions draw, though they may in several places: their random stream is then begun by the first draw.
-    /// Of other routings it is begun before, while tables are read: a draw that waits for it takes longer.
+    /// True if most decisions draw, those of packets that start if `fresh`, or those in flight. Their random stream is begun
+    /// before, while tables are read: a draw that waits for it takes longer. Others begin it by the first draw.
     #[inline(always)]
-    fn draws_seldom(&self) -> bool
+    fn draws(&self, _fresh: bool) -> bool
     where
         Self: Sized,
     {
-        false
+        true
     }
 
     /// The head of a packet in `state` will decide at router `at` soon: the memory of tables may be asked for.
@@ -725,6 +725,12 @@ pub trait Minimal: Send + Sync {
     /// Decides the hop.
     fn step(&self, at: RouterId, bits: u32, target: RouterId, rng: &mut Rng) -> Step;
 
+    /// True if it draws something at most hops, at the `first` one or at others: see [`Routing::draws`].
+    #[inline(always)]
+    fn draws(&self, _first: bool) -> bool {
+        true
+    }
+
     /// A hop from `at` to `target` will be decided soon: the memory of tables may be asked for.
     #[inline(always)]
     fn expect(&self, _at: RouterId, _target: RouterId) {}
@@ -735,10 +741,10 @@ pub trait Minimal: Send + Sync {
         true
     }
 
-    /// The output of the first hop from `at` to another router `target`, if neither it nor the initial bits are drawn.
-    /// `None` costs time, and what is drawn after it may be another.
+    /// What `step` decides, if neither it nor the initial bits, which then are 0, are drawn. `None` costs time, and what is
+    /// drawn after it may be another.
     #[inline(always)]
-    fn only_output(&self, _at: RouterId, _target: RouterId) -> Option<u16> {
+    fn only_step(&self, _at: RouterId, _bits: u32, _target: RouterId) -> Option<Step> {
         None
     }
 
@@ -750,6 +756,12 @@ pub trait Minimal: Send + Sync {
 
     /// Links on the path from `from` to `to`.
     fn hops(&self, from: RouterId, to: RouterId) -> u32;
+
+    /// Links on the path over `via`.
+    #[inline(always)]
+    fn hops_over(&self, from: RouterId, via: RouterId, to: RouterId) -> u32 {
+        self.hops(from, via) + self.hops(via, to)
+    }
 
     /// See [`Routing::enough_sources`].
     fn enough_sources(&self, _dst: RouterId, _out: &mut Vec<RouterId>) -> bool {

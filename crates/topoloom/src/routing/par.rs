@@ -304,8 +304,8 @@ impl Routing for Progressive {
     }
 
     #[inline(always)]
-    fn draws_seldom(&self) -> bool {
-        true
+    fn draws(&self, _fresh: bool) -> bool {
+        false
     }
 
     fn snapshot_period(&self) -> u32 {
@@ -531,7 +531,7 @@ mod tests {
             let is_wanted =
                 |dst: &RouterId| first_hop(*dst).exit.is_none() == here && !par.minimal.same_group(at, *dst);
             let dst = network.routers().find(is_wanted).expect("each router has global links");
-            let port = par.minimal.only_output(at, dst).expect("a single link joins two groups");
+            let port = par.minimal.only_step(at, 0, dst).expect("a single link joins two groups").port;
             let link = first_hop(dst).exit.unwrap_or(PortId(network.port_base(at) + u32::from(port)));
             let wanted_by = |queue, own, others, wanted| {
                 detours(&par, [at, dst], &Queues { minimal: (port.into(), queue), link: (link, own), others, wanted })
@@ -563,10 +563,10 @@ mod tests {
             };
             let at = RouterId(1);
             let has_one_way = |dst: &RouterId| {
-                *dst != at && par.minimal.same_group(at, *dst) == within && par.minimal.only_output(at, *dst).is_some()
+                *dst != at && par.minimal.same_group(at, *dst) == within && par.minimal.only_step(at, 0, *dst).is_some()
             };
             for dst in network.routers().filter(has_one_way) {
-                let port = par.minimal.only_output(at, dst).expect("one output");
+                let port = par.minimal.only_step(at, 0, dst).expect("one output").port;
                 let exit = par.minimal.first_hop(at, dst, &mut Rng::stream(1, 1)).exit;
                 let link = (exit.unwrap_or(PortId(network.port_base(at) + u32::from(port))), 0);
                 let of = |queue| {

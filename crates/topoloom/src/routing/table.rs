@@ -247,11 +247,11 @@ impl Minimal for TableMinimal {
     }
 
     #[inline(always)]
-    fn only_output(&self, at: RouterId, target: RouterId) -> Option<u16> {
+    fn only_step(&self, at: RouterId, bits: u32, target: RouterId) -> Option<Step> {
         if self.routers > MOST_TOLD {
             return None;
         }
-        self.quick(at, target)
+        self.quick(at, target).map(|port| Step { port, class: bits as u8, bits: bits + 1 })
     }
 
     #[inline(always)]

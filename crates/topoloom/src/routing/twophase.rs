@@ -162,6 +162,15 @@ struct Probe {
     stream: Rng,
 }
 
+/// A minimal path is taken if its queue by this weight is no longer than that of a detour by its own, and the bias.
+#[derive(Clone, Copy)]
+struct Standard {
+    weight: u32,
+    bias: u32,
+    /// As for packets whose VC request has failed: a detour's queue has a weight of 1, too.
+    refused: bool,
+}
+
 impl<M: Minimal, const ADAPTIVE: bool> TwoPhase<M, ADAPTIVE> {
     /// Over `minimal`, on its network.
     pub fn new(minimal: M, network: &Network, options: Options) -> Self {
@@ -244,13 +253,21 @@ impl<M: Minimal, const ADAPTIVE: bool> TwoPhase<M, ADAPTIVE> {
     }
 
     /// Draws the first hop of a path over `via`, or to `dst` by [`NO_VIA`], which continues from `bits` if it has
-    /// begun.
+    /// begun, by its `only` step if there is one.
     #[inline(always)]
-    fn probe(&self, src: RouterId, dst: RouterId, via: u32, bits: Option<u32>, rng: &mut Rng) -> Probe {
+    fn probe(
+        &self,
+        (src, dst): (RouterId, RouterId),
+        via: u32,
+        bits: Option<u32>,
+        only: Option<Step>,
+        rng: &mut Rng,
+    ) -> Probe {
         let bits = bits.unwrap_or_else(|| self.minimal.begin(rng));
         let stream = *rng;
         let state = PacketState { via, bits };
-        Probe { state, hop: self.hop(self.minimal.step(src, bits, state.target(dst), rng), via), stream }
+        let step = only.unwrap_or_else(|| self.minimal.step(src, bits, state.target(dst), rng));
+        Probe { state, hop: self.hop(step, via), stream }
     }
 
     /// The lengths of two hops' queues.
@@ -258,6 +275,10 @@ impl<M: Minimal, const ADAPTIVE: bool> TwoPhase<M, ADAPTIVE> {
     fn queues<V: View>(&self, [a, b]: [Move; 2], view: &V) -> [u32; 2] {
         // Not `map`, which is called instead of inlined: the view would be written to memory for each head.
         let vcs = || [view.queue_of(a.port.into(), a.class), view.queue_of(b.port.into(), b.class)];
+        // Most often, and without the table of a `match`.
+        if self.compare == Compare::Outputs {
+            return [view.queue(a.port.into()), view.queue(b.port.into())];
+        }
         match self.compare {
             Compare::Sent => [view.occupancy(a.port.into()), view.occupancy(b.port.into())],
             Compare::Vcs => vcs(),
@@ -275,22 +296,26 @@ impl<M: Minimal, const ADAPTIVE: bool> TwoPhase<M, ADAPTIVE> {
         Some(bias.max(view.queue(port.into()) - view.backlog(port.into())))
     }
 
-    /// What the queue of the minimal path is multiplied by.
+    /// How a packet weighs its minimal path, whose output is `port`.
     #[inline(always)]
-    fn weight(&self, src: RouterId, dst: RouterId) -> u32 {
+    fn standard<V: View>(&self, src: RouterId, dst: RouterId, port: u16, view: &V) -> Standard {
+        if let Some(bias) = self.bias_when_refused(port, view) {
+            return Standard { weight: 1, bias, refused: true };
+        }
         // Not `map_or_else`, which a compiler does not always inline.
-        match self.rule.weights {
+        let weight = match self.rule.weights {
             Some((minimal, _)) => minimal,
             None => self.minimal.hops(src, dst),
-        }
+        };
+        Standard { weight, bias: self.rule.bias, refused: false }
     }
 
-    /// What the queues of the minimal path and of the one over `via` are multiplied by.
+    /// What the queue of the path over `via` is multiplied by.
     #[inline(always)]
-    fn weights(&self, src: RouterId, dst: RouterId, via: RouterId) -> [u32; 2] {
+    fn weight_over(&self, src: RouterId, dst: RouterId, via: RouterId) -> u32 {
         match self.rule.weights {
-            Some((minimal, detour)) => [minimal, detour],
-            None => [self.minimal.hops(src, dst), self.minimal.hops(src, via) + self.minimal.hops(via, dst)],
+            Some((_, detour)) => detour,
+            None => self.minimal.hops_over(src, via, dst),
         }
     }
 
@@ -313,50 +338,51 @@ impl<M: Minimal, const ADAPTIVE: bool> TwoPhase<M, ADAPTIVE> {
     ) -> (PacketState, Option<Move>) {
         // A minimal queue up to the bias is as good as any. No candidate is drawn for it, as long as no later draw depends on
         // one.
-        if let Some(port) = self.minimal.only_output(src, dst) {
+        let only = self.minimal.only_step(src, bits.unwrap_or_default(), dst);
+        let mut standard = None;
+        if let Some(Step { port, .. }) = only {
             if self.leaves_at_once(port, view) {
-                return self.directly(bits, rng);
+                return self.directly(bits, only, rng);
             }
-            let (weight, bias) = match self.bias_when_refused(port, view) {
-                Some(bias) => (1, bias),
-                None => (self.weight(src, dst), self.rule.bias),
-            };
-            if weight * view.queue(port.into()) <= bias {
-                return self.directly(bits, rng);
+            let known = self.standard(src, dst, port, view);
+            if known.weight * view.queue(port.into()) <= known.bias {
+                return self.directly(bits, only, rng);
             }
+            standard = Some(known);
         }
         match self.candidate(src, dst, rng) {
-            Some(via) => self.decide(src, dst, bits, via, view, rng),
-            None => self.directly(bits, rng),
+            Some(via) => self.decide((src, dst), (bits, only, standard), via, view, rng),
+            None => self.directly(bits, only, rng),
         }
     }
 
-    /// A packet on the minimal path, which continues from `bits` if it has begun.
+    /// A packet on the minimal path, which continues from `bits` if it has begun; and its `only` step, if there is one.
     #[inline(always)]
-    fn directly(&self, bits: Option<u32>, rng: &mut Rng) -> (PacketState, Option<Move>) {
-        (PacketState::direct(bits.unwrap_or_else(|| self.minimal.begin(rng))), None)
+    fn directly(&self, bits: Option<u32>, only: Option<Step>, rng: &mut Rng) -> (PacketState, Option<Move>) {
+        let bits = bits.unwrap_or_else(|| self.minimal.begin(rng));
+        (PacketState::direct(bits), only.map(|step| self.hop(step, NO_VIA)))
     }
 
-    /// The same, with the candidate `via`.
+    /// The same, with the candidate `via`; the minimal path continues from `bits`, by its `only` step, which it weighs by a
+    /// `standard`.
     #[inline(always)]
     fn decide<V: View>(
         &self,
-        src: RouterId,
-        dst: RouterId,
-        bits: Option<u32>,
+        (src, dst): (RouterId, RouterId),
+        (bits, only, standard): (Option<u32>, Option<Step>, Option<Standard>),
         via: RouterId,
         view: &V,
         rng: &mut Rng,
     ) -> (PacketState, Option<Move>) {
-        let (min, non) = (self.probe(src, dst, NO_VIA, bits, rng), self.probe(src, dst, via.0, None, rng));
+        let min = self.probe((src, dst), NO_VIA, bits, only, rng);
+        let non = self.probe((src, dst), via.0, None, None, rng);
         let [q_min, q_non] = self.queues([min.hop, non.hop], view);
-        let minimal = match self.bias_when_refused(min.hop.port, view) {
-            Some(bias) => q_min <= q_non + bias,
-            None => {
-                let [w_min, w_non] = self.weights(src, dst, via);
-                w_min * q_min <= w_non * q_non + self.rule.bias
-            }
+        let Standard { weight, bias, refused } = match standard {
+            Some(known) => known,
+            None => self.standard(src, dst, min.hop.port, view),
         };
+        let weight_over = if refused { 1 } else { self.weight_over(src, dst, via) };
+        let minimal = weight * q_min <= weight_over * q_non + bias;
         let taken = if minimal || self.leaves_at_once(min.hop.port, view) { min } else { non };
         *rng = taken.stream;
         (taken.state, Some(taken.hop))
@@ -426,6 +452,11 @@ impl<M: Minimal, const ADAPTIVE: bool> Routing for TwoPhase<M, ADAPTIVE> {
     #[inline(always)]
     fn is_far(&self) -> bool {
         self.minimal.is_far()
+    }
+
+    #[inline(always)]
+    fn draws(&self, fresh: bool) -> bool {
+        fresh || self.minimal.draws(false)
     }
 
     #[inline(always)]

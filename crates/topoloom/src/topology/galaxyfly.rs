@@ -237,14 +237,11 @@ impl Galaxy {
             visit(self.link_across(c, d));
         }
         let (low, high) = (c.min(d), c.max(d));
-        let mut third = |range: std::ops::Range<u32>| {
+        for range in [0..low, low + 1..high, high + 1..self.n] {
             if !range.is_empty() && self.across(c, x, range.start) == self.across(d, y, range.start) {
                 range.for_each(|cluster| visit(self.link_across(c, cluster)));
             }
-        };
-        third(0..low);
-        third(low + 1..high);
-        third(high + 1..self.n);
+        }
     }
 }
 

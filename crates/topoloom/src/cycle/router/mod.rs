@@ -195,15 +195,6 @@ pub struct FreshHead {
     pub place: u32,
 }
 
-/// What waits for and behind an output.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct PortQueue {
-    /// [`View::queue`](crate::routing::View::queue).
-    pub all: i32,
-    /// Those of them that have been sent: [`View::occupancy`](crate::routing::View::occupancy). Not all models count them.
-    pub sent: u32,
-}
-
 /// Buffers and arbitration of all routers of a domain. VCs are numbered `port * stride + vc`.
 pub trait RouterModel: Send {
     /// What it is built from, besides what the engine knows of every model.
@@ -248,6 +239,14 @@ pub trait RouterModel: Send {
     /// Runs the internal steps of cycle `now` of all routers that have work.
     fn step(&mut self, now: u32, channels: &mut Channels);
 
+    /// Heads may decide at the front of their VC.
+    const MAY_DEFER: bool = false;
+
+    /// They may do so at other routers than their first one.
+    fn defers_in_flight(&self) -> bool {
+        false
+    }
+
     /// True for a head, as it is on the link, that decides at the front of its VC: when it arrives if that is empty, else with
     /// [`RouterModel::undecided`]. What it finds does not depend on the order in which flits arrive in the cycle.
     fn defers(&self, _head: &Flit) -> bool {
@@ -281,8 +280,8 @@ pub trait RouterModel: Send {
     ///
     /// # Panics
     /// If there are fewer outputs.
-    fn queues(&self, _first: u32, _count: u32) -> Option<&[PortQueue]> {
-        None
+    fn queues(&self, _first: u32, _count: u32) -> Option<impl ExactSizeIterator<Item = u32>> {
+        None::<std::iter::Empty<u32>>
     }
 
     /// [`View::queue_of`](crate::routing::View::queue_of) of output `port` and a VC class.

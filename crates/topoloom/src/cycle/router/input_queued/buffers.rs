@@ -4,7 +4,7 @@ use super::options::{Allocator, Priority};
 use super::vc_allocator::VcRequest;
 use super::waiting_heads::Commitment;
 use super::{ADAPTIVE, GENERAL, InputQueuedRouters, NO_SUCH_PORT, NONE, RouterState};
-use crate::cycle::flit::{Decision, Flit, NIL, Pool};
+use crate::cycle::flit::{Decision, Flit, NIL, Pool, TAIL};
 use crate::cycle::table::Part;
 
 /// In the link of a flit to the next one of its buffer: that is the last of its packet. The router need not look at it,
@@ -71,13 +71,29 @@ pub(super) struct OutputVc {
     pub(super) starved: bool,
 }
 
+/// What waits for and behind an output, where heads decide again.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct PortQueue {
+    /// [`View::queue`](crate::routing::View::queue).
+    pub(super) all: i32,
+    /// Those of them that have been sent: [`View::occupancy`](crate::routing::View::occupancy). Of the adaptive kind only.
+    pub(super) sent: u32,
+}
+
 /// A packet that has arrived in the cycle at hand: its flits will belong to the queue of its output.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Joining {
     /// The output (domain numbering).
-    pub(super) port: u32,
-    pub(super) size: u32,
-    pub(super) class: u8,
+    port: u32,
+    size: u32,
+    class: u8,
+}
+
+/// All of them. Where classes have no queues of their own, of packets of one flit the output alone: these are the most.
+#[derive(Debug, Default)]
+pub(super) struct Joins {
+    single: Vec<u32>,
+    others: Vec<Joining>,
 }
 
 impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
@@ -136,16 +152,30 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         ((port << LOG) + u32::from(class).min((1 << LOG) - 1)) as usize
     }
 
-    /// A head that arrives has decided: its packet's flits belong to the queue of its output once all has arrived.
+    /// A head that arrives has decided: its packet's flits belong to the queue of its output (domain numbering), which is
+    /// returned, once all has arrived.
     #[inline(always)]
-    pub(super) fn join_queue(&mut self, router: u32, Decision { out, class, .. }: Decision, head: u32) {
-        if !self.decides_again() {
-            return;
-        }
+    pub(super) fn join_queue(&mut self, router: u32, Decision { out, class, kind, .. }: Decision, head: u32) -> u32 {
         let RouterState { first_port, radix, .. } = self.routers[router as usize];
         assert!(out < radix, "{NO_SUCH_PORT}");
-        let size = self.pool.get(head).size();
-        self.joins.push(Joining { port: first_port + u32::from(out), size, class });
+        let port = first_port + u32::from(out);
+        if kind & TAIL != 0 && !self.by_class {
+            self.joins.single.push(port);
+        } else {
+            self.joins.others.push(Joining { port, size: self.pool.get(head).size(), class });
+        }
+        port
+    }
+
+    /// All has arrived: the packets belong to the queues of their outputs.
+    #[inline(always)]
+    pub(super) fn settle_joins(&mut self) {
+        let mut joins = std::mem::take(&mut self.joins);
+        joins.single.iter().for_each(|&port| self.queued[port as usize].all += 1);
+        joins.others.iter().for_each(|&Joining { port, size, class }| self.move_queue(port, class, size as i32));
+        joins.single.clear();
+        joins.others.clear();
+        self.joins = joins;
     }
 
     /// This many flits of a class join the queue of output `port` (domain numbering), or leave it.
@@ -285,6 +315,17 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         };
         let (outputs, wanted) = (&mut self.outputs.part(0, vcs), &mut self.wanted.part(0, vcs));
         with_room(outputs, wanted, port << LOG, free, size, policy.whole, fits)
+    }
+
+    /// Puts a head that has arrived into an empty input VC.
+    #[inline(always)]
+    pub(super) fn append_first(&mut self, index: usize, place: u32, decision: Decision) {
+        let flit = self.pool.at(place);
+        flit.arrive(Some(decision));
+        let tail = flit.is_tail();
+        let state = &mut self.inputs[index];
+        debug_assert_eq!(state.flits, 0, "the VC is empty");
+        (state.front, state.last, state.flits, state.tail) = (place, place, 1, tail);
     }
 
     /// Puts a flit that has arrived behind those of an input VC; returns true if there are none.

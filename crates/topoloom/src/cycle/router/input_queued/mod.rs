@@ -21,13 +21,13 @@ use std::collections::VecDeque;
 use crate::cycle::channels::{ChannelEnd, Channels, Wheel};
 use crate::cycle::flit::{ARRIVED, Decision, Flit, Pool, UNDECIDED};
 use crate::cycle::router::buffer_policy::{BufferPolicy, Buffers};
-use crate::cycle::router::{Case, FreshHead, Interface, PortQueue, Router, RouterModel, Simulation, Wait};
+use crate::cycle::router::{Case, FreshHead, Interface, Router, RouterModel, Simulation, Wait};
 use crate::cycle::table::{Table, TableMaker};
 use crate::cycle::{Point, Setup};
 use crate::error::{Error, Result};
 use crate::memory::prefetch;
 use crate::routing::{Again, PacketState};
-use buffers::{InputVc, Joining, OutputVc};
+use buffers::{InputVc, Joins, OutputVc, PortQueue};
 use input_sets::InputSets;
 use matching::{Choices, Diagonals, Pairing, Turns};
 use options::{Allocator, Priority};
@@ -89,6 +89,16 @@ fn class_masks(masks: &[u64]) -> Box<[u64; 256]> {
     let mut all = Box::new([0; 256]);
     all[..masks.len()].copy_from_slice(masks);
     all
+}
+
+/// The slots behind an output of the VCs of all classes: those of the VCs themselves, and those that all share.
+fn slots(masks: &[u64], policy: &BufferPolicy) -> Box<[u32; 256]> {
+    let all_vcs = masks[masks.len() - 1];
+    let of = |class: usize| {
+        let mask = if policy.pool > 0 { all_vcs } else { masks.get(class).copied().unwrap_or(0) };
+        mask.count_ones() * u32::from(policy.reserve) + policy.pool
+    };
+    Box::new(std::array::from_fn(of))
 }
 
 /// The first class that each VC belongs to; there is one alone unless VCs are fewer than a routing needs.
@@ -199,8 +209,8 @@ pub struct InputQueuedRouters<const LOG: u32, const KIND: u8> {
     router_of: Table<u32>,
     /// VCs of each class; behind them all VCs. Any class is an index: a routing may decide for one that there is not.
     class_masks: Box<[u64; 256]>,
-    /// The mask of all VCs.
-    all_vcs: u64,
+    /// By class, the slots of its VCs behind an output.
+    slots: Box<[u32; 256]>,
     pool: Pool<Flit>,
     /// 1 for routers that have requests, else 0, up to a multiple of 64 of them: they are visited in order, as their tables
     /// lie in memory.
@@ -244,6 +254,8 @@ pub struct InputQueuedRouters<const LOG: u32, const KIND: u8> {
     deferring: u16,
     /// This many of them decide in this cycle that of those that arrive many will wait, too.
     many_wait: bool,
+    /// More memory than that of the input VC will be needed by what arrives: one of both.
+    expects_more: bool,
     /// Where heads decide again, what waits for and behind each output.
     queued: Table<PortQueue>,
     /// Where routings compare them, [`View::queue_of`](crate::routing::View::queue_of), by port and class; else empty.
@@ -252,7 +264,7 @@ pub struct InputQueuedRouters<const LOG: u32, const KIND: u8> {
     /// The class that each VC belongs to.
     class_of: [u8; 64],
     /// What has arrived in the cycle at hand.
-    joins: Vec<Joining>,
+    joins: Joins,
     /// Heads that have arrived at the front of their VC in the cycle, router and input VC of each, and have to wait.
     refused: Vec<(u32, u32)>,
     /// Routers at which something has changed since the heads that wait there decided.
@@ -500,7 +512,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
                 .enumerate()
                 .flat_map(|(r, w)| std::iter::repeat_n(r as u32, (w[1] - w[0]) as usize))),
             class_masks: class_masks(&setup.class_masks),
-            all_vcs: all,
+            slots: slots(&setup.class_masks, &policy),
             pool: Pool::new(&tables, setup.slots(ports)),
             active: tables.filled(0, (first_ports.len() - 1).next_multiple_of(64)),
             bytes: ports * Self::BYTES,
@@ -521,6 +533,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
             revocable: setup.again.routers(),
             deferring: if let Again::Revocable(routers) = setup.again { routers } else { 0 },
             many_wait: false,
+            expects_more: decides && setup.again != Again::Revocable(1),
             queued: tables.filled(PortQueue::default(), if decides { ports } else { 0 }),
             queues: tables.filled(0, if by_class { ports << LOG } else { 0 }),
             by_class,
@@ -529,7 +542,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
             before: Vec::new(),
             remembers: decides && setup.again != Again::Revocable(1),
             padded: vec![VecDeque::new(); if policy.bubble > 1 { ports << LOG } else { 0 }],
-            joins: Vec::new(),
+            joins: Joins::default(),
             refused: Vec::new(),
             looking: Vec::new(),
             fresh: Vec::new(),
@@ -578,7 +591,9 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
     fn accept(&mut self, vc: u32, router: u32, place: u32, decided: Option<(Decision, PacketState)>, now: u32) {
         let index = vc as usize;
         let decision = decided.map(|(decision, _)| decision);
-        if let Some(decision) = decision {
+        if let Some(decision) = decision
+            && self.decides_again()
+        {
             self.join_queue(router, decision, place);
         }
         let first = self.append(index, place, decision);
@@ -616,7 +631,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
     #[inline(always)]
     fn expect_flit(&self, vc: u32, place: u32) {
         self.inputs.prefetch(vc as usize);
-        if self.decides_again() {
+        if self.decides_again() && self.expects_more {
             if self.remembers {
                 prefetch(&self.before, place as usize);
             }
@@ -714,6 +729,13 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
         taken().sum()
     }
 
+    const MAY_DEFER: bool = Self::ADAPTIVE || KIND == GENERAL;
+
+    #[inline(always)]
+    fn defers_in_flight(&self) -> bool {
+        self.deferring > 1
+    }
+
     #[inline(always)]
     fn defers(&self, head: &Flit) -> bool {
         // It visits this router next.
@@ -732,23 +754,20 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
     #[inline(always)]
     fn accept_front(&mut self, vc: u32, router: u32, place: u32, decided: (Decision, PacketState), now: u32) {
         let (decision, before) = decided;
-        self.join_queue(router, decision, place);
-        self.append(vc as usize, place, Some(decision));
+        let port = self.join_queue(router, decision, place);
+        self.append_first(vc as usize, place, decision);
         self.remember(place, before);
         if self.delayed() {
             self.ready[vc as usize] = self.delay_of(first_step(self.speedup, now)).ready;
         }
-        self.front_decides(router, vc, place, decision, now);
+        if !self.front_asks((router, vc, place), port, decision, now) {
+            self.refused.push((router, vc));
+        }
     }
 
     #[inline(always)]
     fn settle_queues(&mut self) {
-        let mut joins = std::mem::take(&mut self.joins);
-        for &Joining { port, size, class } in &joins {
-            self.move_queue(port, class, size as i32);
-        }
-        joins.clear();
-        self.joins = joins;
+        self.settle_joins();
     }
 
     #[inline(always)]
@@ -761,9 +780,10 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
     }
 
     #[inline(always)]
-    fn queues(&self, first: u32, count: u32) -> Option<&[PortQueue]> {
+    fn queues(&self, first: u32, count: u32) -> Option<impl ExactSizeIterator<Item = u32>> {
         // The ports are what a routing asks for.
-        self.decides_again().then(|| self.queued.slice(first as usize, count as usize))
+        let queues = self.decides_again().then(|| self.queued.slice(first as usize, count as usize))?;
+        Some(queues.iter().map(|queue| queue.all as u32))
     }
 
     #[inline(always)]
@@ -809,8 +829,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
 
     #[inline(always)]
     fn buffer(&self, class: u8) -> u32 {
-        let mask = if self.policy.pool > 0 { self.all_vcs } else { self.class_masks[class as usize] };
-        mask.count_ones() * u32::from(self.policy.reserve) + self.policy.pool
+        self.slots[class as usize]
     }
 
     fn undecided(&mut self, fresh: &mut Vec<FreshHead>, waiting: &mut Vec<(u32, u32)>) {
@@ -837,6 +856,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
             self.wait_undecided(router as usize, self.input_of(router, vc));
         }
         self.many_wait = waiting.len() > self.routers.len() / 4;
+        self.expects_more = self.remembers || self.many_wait;
     }
 
     #[inline(always)]
@@ -1044,6 +1064,51 @@ mod tests {
         let place = routers.pool.insert(Flit { kind, ..Flit::NONE });
         routers.accept(4 + 1, 0, place, Some((Decision { out, class, kind, state }, state)), 0);
         routers
+    }
+
+    #[test]
+    fn packets_join_queues_once_all_have_arrived() {
+        for by_class in [false, true] {
+            let network = crate::topology::build("hypercube:1,p=3").unwrap();
+            let config: Config = serde_json::from_str(r#"{"vcs": 4, "packet": "1-3"}"#).unwrap();
+            let mut setup = Setup::new(&network, "dor", 2, 4, &config).unwrap();
+            (setup.again, setup.by_class) = (Again::Revocable(1), by_class);
+            let options = Options::read(&setup.config.router);
+            let mut routers = InputQueuedRouters::<2, ADAPTIVE>::new(&setup, &options, &[0, 4, 8], 8);
+            // The output and the class of each head, and the flits of its packet: a flit alone is its own last one.
+            let heads = [(3, 0, 1), (3, 1, 3), (3, 1, 1), (2, 0, 2)];
+            for (port, (out, class, size)) in (0..).zip(heads) {
+                let kind = if size == 1 { HEAD | TAIL } else { HEAD };
+                let place = routers.pool.insert(Flit { kind, injected: size, hops: 1, ..Flit::NONE });
+                let state = PacketState::direct(0);
+                routers.accept(4 * (4 + port), 1, place, Some((Decision { out, class, kind, state }, state)), 0);
+            }
+            let all =
+                |routers: &InputQueuedRouters<2, ADAPTIVE>| (0..8).map(|port| routers.queue(port)).collect::<Vec<_>>();
+            assert_eq!(all(&routers), [0; 8]);
+            for _ in 0..2 {
+                routers.settle_queues();
+                assert_eq!(all(&routers), [0, 0, 0, 0, 0, 0, 2, 5]);
+                if by_class {
+                    let classes = [(7, 0), (7, 1), (6, 0), (6, 1)].map(|(port, class)| routers.queue_of(port, class));
+                    assert_eq!(classes, [1, 4, 2, 0]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_class_has_the_slots_of_its_vcs_or_those_of_all() {
+        let network = crate::topology::build("hypercube:1").unwrap();
+        // Three VCs of 8 slots, of two classes; of shared ones one is kept for each VC.
+        for (buffers, expected) in [("private", [8, 16, 0]), ("shared:1", [24; 3])] {
+            let text = format!(r#"{{"vcs": 3, "buffer": 8, "buffers": "{buffers}"}}"#);
+            let config: Config = serde_json::from_str(&text).unwrap();
+            let setup = Setup::new(&network, "dor", 2, 4, &config).unwrap();
+            let options = Options::read(&setup.config.router);
+            let routers = InputQueuedRouters::<2, GENERAL>::new(&setup, &options, &[0, 2, 4], 4);
+            assert_eq!([0, 1, 255].map(|class| routers.buffer(class)), expected, "{buffers}");
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use super::buffers::{InputVc, OutputVc, with_room};
+use super::buffers::{InputVc, OutputVc, PortQueue, with_room};
 use super::input_sets::InputSets;
 use super::matching::{Choices, Turns, turn};
 use super::switch_allocator::SwitchRequest;
@@ -15,8 +15,7 @@ use super::timing::Delay;
 use super::vc_allocator::VcRequest;
 use super::waiting_heads::{Commitment, Unready, WaitingHead};
 use super::{
-    ADAPTIVE, InputQueuedRouters, NO_SUCH_PORT, NONE, PLAIN, PortArbiters, PortQueue, RouterState, is_adaptive,
-    is_buffered,
+    ADAPTIVE, InputQueuedRouters, NO_SUCH_PORT, NONE, PLAIN, PortArbiters, RouterState, is_adaptive, is_buffered,
 };
 use crate::cycle::channels::{ChannelEnd, Channels, Wheel, Wires};
 use crate::cycle::flit::{Flit, Pool, UNDECIDED};
@@ -652,7 +651,9 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
             self.freed[self.frees] = output;
             self.frees += 1;
         }
-        self.again.look |= Self::ADAPTIVE && self.again.count > 0;
+        if Self::ADAPTIVE && self.again.count > 0 {
+            self.again.look = true;
+        }
         if more {
             self.ask_vc(input, delay);
         }

@@ -134,32 +134,22 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         let port = self.routers[router as usize].first_port + u32::from(decision.out);
         self.remember(place, before);
         self.move_queue(port, decision.class, size as i32);
-        if !self.front_asks(router, vc, place, decision, now) {
+        if !self.front_asks((router, vc, place), port, decision, now) {
             self.wait_undecided(router as usize, self.input_of(router, vc));
         }
     }
 
-    /// A head that has arrived at the front has decided.
+    /// The head at `place`, at the front of input VC `vc` (domain numbering), asks for a VC of output `port`; false if none
+    /// that has room is free. Its record is then among the waiting heads.
     #[inline(always)]
-    pub(super) fn front_decides(&mut self, router: u32, vc: u32, place: u32, decision: Decision, now: u32) {
-        if !self.front_asks(router, vc, place, decision, now) {
-            self.refused.push((router, vc));
-        }
-    }
-
-    /// The head at `place`, at the front of input VC `vc` (domain numbering), asks for an output VC; false if none that has
-    /// room is free. Its record is then among the waiting heads.
-    #[inline(always)]
-    fn front_asks(
+    pub(super) fn front_asks(
         &mut self,
-        router: u32,
-        vc: u32,
-        place: u32,
+        (router, vc, place): (u32, u32, u32),
+        port: u32,
         Decision { out, class, .. }: Decision,
         now: u32,
     ) -> bool {
-        let port = self.routers[router as usize].first_port as usize + usize::from(out);
-        let usable = self.usable(port, class, |this| this.policy.wanted(this.pool.get(place))) != 0;
+        let usable = self.usable(port as usize, class, |this| this.policy.wanted(this.pool.get(place))) != 0;
         if usable {
             self.ask_after_deciding(router, vc as usize, (out, class, Commitment::Open), now);
         } else {
