@@ -631,6 +631,63 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn a_head_that_was_refused_weighs_both_queues_alike() {
+        let network = topology::build("slimfly:q=5,p=2").expect("a spec that works");
+        let bias = network.any_structure().bias_when_refused().expect("it has one");
+        let ugal = TwoPhase::<_, true>::new(TableMinimal::new(&network).expect("small"), &network, Options::default());
+        let (src, mut taken) = (RouterId(0), [0, 0]);
+        for seed in 0..2000 {
+            // One that a single minimal path leads to.
+            let dst = RouterId(1 + seed as u32 % (network.num_routers() as u32 - 1));
+            let Some(step) = ugal.minimal.only_step(src, 0, dst) else { continue };
+            let view = Refused(Queues { seed, below: 40 });
+            let [mut rng, mut draws] = [Rng::stream(seed, 1); 2];
+            let found = ugal.start(src, dst, &view, &mut rng).via;
+            let queue = view.queue(step.port.into());
+            let via = ugal.candidate(src, dst, &mut draws).expect("of many routers");
+            let over = view.queue(ugal.minimal.step(src, 0, via, &mut draws).port.into());
+            // The packet itself belongs to no queue here.
+            let expected = if queue > over + bias { via.0 } else { NO_VIA };
+            assert_eq!(found, expected, "{seed}: {queue} and {over}");
+            taken[usize::from(found != NO_VIA && over > bias)] += 1;
+        }
+        assert!(taken.into_iter().all(|times| times > 20), "{taken:?}");
+    }
+
+    /// [`Queues`], of a head whose VC request failed.
+    struct Refused(Queues);
+
+    impl View for Refused {
+        fn copy(&self) -> Self {
+            Self(self.0.copy())
+        }
+
+        fn occupancy(&self, port: u32) -> u32 {
+            self.0.occupancy(port)
+        }
+
+        fn published(&self, port: PortId) -> u32 {
+            self.0.published(port)
+        }
+
+        fn interval(&self) -> u32 {
+            self.0.interval()
+        }
+
+        fn free_vcs(&self, port: u32, class: u8) -> u32 {
+            self.0.free_vcs(port, class)
+        }
+
+        fn buffer(&self, class: u8) -> u32 {
+            self.0.buffer(class)
+        }
+
+        fn decides_again(&self) -> bool {
+            true
+        }
+    }
+
+    #[test]
     fn what_a_long_link_has_in_flight_is_no_queue() {
         let network = topology::build("slimfly:q=5,p=2").expect("a spec that works");
         let routing = routing::build(&network, "ugal-l").expect("offered");
