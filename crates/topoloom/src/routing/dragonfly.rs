@@ -377,6 +377,11 @@ impl Minimal for DragonflyMinimal {
     }
 
     #[inline(always)]
+    fn draws_only_steps(&self) -> bool {
+        !self.single
+    }
+
+    #[inline(always)]
     fn hops(&self, from: RouterId, to: RouterId) -> u32 {
         if from == to {
             return 0;

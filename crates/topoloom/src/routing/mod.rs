@@ -748,6 +748,12 @@ pub trait Minimal: Send + Sync {
         None
     }
 
+    /// True if `step` may draw even where there is an only one: what is drawn after it depends on that.
+    #[inline(always)]
+    fn draws_only_steps(&self) -> bool {
+        false
+    }
+
     /// False if there is no path from `from` to `to`: one of them has failed.
     #[inline(always)]
     fn reaches(&self, _from: RouterId, _to: RouterId) -> bool {

@@ -374,6 +374,7 @@ impl<M: Minimal, const ADAPTIVE: bool> TwoPhase<M, ADAPTIVE> {
         view: &V,
         rng: &mut Rng,
     ) -> (PacketState, Option<Move>) {
+        let only = if self.minimal.draws_only_steps() { None } else { only };
         let min = self.probe((src, dst), NO_VIA, bits, only, rng);
         let non = self.probe((src, dst), via.0, None, None, rng);
         let [q_min, q_non] = self.queues([min.hop, non.hop], view);
@@ -627,6 +628,44 @@ pub(super) mod tests {
                 }
             });
             assert!(direct > 10 && detours > 10, "{spec}: {direct} and {detours}");
+        }
+    }
+
+    #[test]
+    fn decisions_are_those_of_the_definition() {
+        for spec in
+            ["hyperx:4x4", "hyperx:4x3,trunk=2", "dragonfly:a=4,h=2,p=2", "dragonfly:a=4,h=2,p=2,g=5", "slimfly:q=5"]
+        {
+            let network = topology::build(spec).expect(spec);
+            let mut taken = [0, 0];
+            with_minimal!(minimal::phase(&network).expect(spec), m => {
+                let ugal = TwoPhase::<_, true>::new(m, &network, Options::default());
+                for seed in 0..3000 {
+                    let src = RouterId((seed as u32 / 7) % network.num_routers() as u32);
+                    let dst = RouterId((src.0 + 1 + seed as u32 % 13) % network.num_routers() as u32);
+                    if src == dst {
+                        continue;
+                    }
+                    let view = Queues { seed, below: 20 };
+                    let [mut rng, mut draws] = [Rng::stream(seed, 1); 2];
+                    let found = ugal.start(src, dst, &view, &mut rng).via;
+                    // The candidate is drawn first, then the first hop of each path.
+                    let expected = ugal.candidate(src, dst, &mut draws).filter(|&via| {
+                        let mut queue = |to| {
+                            let step = ugal.minimal.step(src, 0, to, &mut draws);
+                            view.queue(step.port.into())
+                        };
+                        let (short, long) = (queue(dst), queue(via));
+                        let hops = |from, to| ugal.minimal.hops(from, to);
+                        let all = (hops(src, dst), hops(src, via) + hops(via, dst));
+                        let weights = ugal.rule.weights.unwrap_or(all);
+                        weights.0 * short > weights.1 * long + ugal.bias()
+                    });
+                    assert_eq!(found, expected.map_or(NO_VIA, |via| via.0), "{spec} {seed}");
+                    taken[usize::from(found != NO_VIA)] += 1;
+                }
+            });
+            assert!(taken.into_iter().all(|times| times > 100), "{spec} {taken:?}");
         }
     }
 
