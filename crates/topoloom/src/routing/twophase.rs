@@ -679,7 +679,7 @@ pub(super) mod tests {
             // One that a single minimal path leads to.
             let dst = RouterId(1 + seed as u32 % (network.num_routers() as u32 - 1));
             let Some(step) = ugal.minimal.only_step(src, 0, dst) else { continue };
-            let view = Refused(Queues { seed, below: 40 });
+            let view = BlockedHead(Queues { seed, below: 40 });
             let [mut rng, mut draws] = [Rng::stream(seed, 1); 2];
             let found = ugal.start(src, dst, &view, &mut rng).via;
             let queue = view.queue(step.port.into());
@@ -694,9 +694,9 @@ pub(super) mod tests {
     }
 
     /// [`Queues`], of a head whose VC request failed.
-    struct Refused(Queues);
+    struct BlockedHead(Queues);
 
-    impl View for Refused {
+    impl View for BlockedHead {
         fn copy(&self) -> Self {
             Self(self.0.copy())
         }
