@@ -460,7 +460,7 @@ impl<M: RouterModel> Domain<M> {
             if let Some(next) = routes.get(place) {
                 self.expect_route(routing, next);
             }
-            self.take_in::<R, ANY>(routing, event, now, snapshot, rules);
+            self.arrive_one::<R, ANY>(routing, event, now, snapshot, rules);
         }
     }
 
@@ -480,7 +480,7 @@ impl<M: RouterModel> Domain<M> {
 
     /// One of them.
     #[inline(always)]
-    fn take_in<R: Routing, const ANY: bool>(
+    fn arrive_one<R: Routing, const ANY: bool>(
         &mut self,
         routing: &R,
         event: &FlitEvent,
