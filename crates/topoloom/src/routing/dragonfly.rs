@@ -11,6 +11,12 @@ use crate::rng::Rng;
 /// This many exits are near: asking for their memory does not pay.
 const FEW_EXITS: usize = 2048;
 
+/// The steps of this many pairs of routers are in a table: as much memory as is near.
+const FEW_PAIRS: usize = 1 << 18;
+
+/// In the table of steps, beside the output: it is a global one.
+const GLOBAL: u8 = 1 << 7;
+
 /// One global link as seen from a group: the router and output that it leaves by, the router it arrives at.
 #[derive(Debug, Clone, Copy)]
 struct Exit {
@@ -39,6 +45,8 @@ pub struct DragonflyMinimal {
     exits: Vec<Exit>,
     /// Each pair of groups has one.
     single: bool,
+    /// Where that is so, of few routers: the output of each router towards each other one, and [`GLOBAL`]. Else empty.
+    table: Vec<u8>,
     nearby: Nearby,
 }
 
@@ -199,7 +207,32 @@ impl DragonflyMinimal {
         // None has less than one.
         let groups = links.groups() as usize;
         let single = exits.len() == groups * (groups - 1);
-        Some(Self { links, group_size, local, exits, single, nearby })
+        let mut minimal = Self { links, group_size, local, exits, single, table: Vec::new(), nearby };
+        minimal.table = minimal.tabled(network).unwrap_or_default();
+        Some(minimal)
+    }
+
+    /// The table of steps, if there are few enough, all of them without choice, and outputs are small numbers.
+    fn tabled(&self, network: &Network) -> Option<Vec<u8>> {
+        let routers = network.num_routers();
+        if !self.single || routers * routers > FEW_PAIRS {
+            return None;
+        }
+        let of_pair = |at: RouterId, target: RouterId| {
+            if at == target {
+                return Some(0);
+            }
+            let Step { port, bits, .. } = self.only_step(at, 0, target)?;
+            (port < GLOBAL.into()).then_some(port as u8 | if bits > 0 { GLOBAL } else { 0 })
+        };
+        network.routers().flat_map(|at| network.routers().map(move |target| of_pair(at, target))).collect()
+    }
+
+    /// What the table has.
+    #[inline(always)]
+    fn step_in_table(&self, at: RouterId, bits: u32, target: RouterId) -> Step {
+        let entry = self.table[at.index() * self.links.routers() + target.index()];
+        Step { port: (entry & !GLOBAL).into(), class: bits as u8, bits: bits + u32::from(entry / GLOBAL) }
     }
 
     /// The global links of all groups.
@@ -341,6 +374,9 @@ impl Minimal for DragonflyMinimal {
 
     #[inline(always)]
     fn step(&self, at: RouterId, bits: u32, target: RouterId, rng: &mut Rng) -> Step {
+        if !self.table.is_empty() {
+            return self.step_in_table(at, bits, target);
+        }
         if self.same_group(at, target) {
             return self.local_step(at, target.0, bits);
         }
@@ -360,6 +396,9 @@ impl Minimal for DragonflyMinimal {
 
     #[inline(always)]
     fn only_step(&self, at: RouterId, bits: u32, target: RouterId) -> Option<Step> {
+        if !self.table.is_empty() {
+            return Some(self.step_in_table(at, bits, target));
+        }
         if self.same_group(at, target) {
             return Some(self.local_step(at, target.0, bits));
         }
@@ -446,6 +485,34 @@ mod tests {
                 assert!(best.nth(best.count()).is_none());
                 assert_eq!(minimal.hops(at, to), *least);
                 assert_eq!(minimal.only_step(at, 0, to).is_some(), expected.len() == 1);
+            }
+        }
+    }
+
+    #[test]
+    fn the_table_has_the_steps_of_the_links() {
+        for (spec, tabled) in [
+            ("dragonfly:a=4,h=2,p=2", true),
+            ("dragonfly:a=8,h=4,p=4", true),
+            ("dragonfly:a=4,h=2,p=2,g=2", false),
+            ("dragonfly:a=12,h=6,p=1", false),
+        ] {
+            let network = topology::build(spec).expect(spec);
+            let minimal = DragonflyMinimal::new(&network).expect("it has groups");
+            assert_eq!(!minimal.table.is_empty(), tabled, "{spec}");
+            let by_links = DragonflyMinimal { table: Vec::new(), ..DragonflyMinimal::new(&network).expect("the same") };
+            let pairs = network.routers().flat_map(|at| network.routers().map(move |to| (at, to)));
+            for (at, to) in pairs.filter(|(at, to)| tabled && at != to) {
+                for bits in [0, 1] {
+                    let [own, other] =
+                        [&minimal, &by_links].map(|minimal| minimal.step(at, bits, to, &mut Rng::stream(0, 0)));
+                    assert_eq!(own, other, "{spec}: {at} {to}");
+                    assert_eq!(minimal.only_step(at, bits, to), Some(own));
+                    let found = network.neighbors(at).find(|(port, _)| *port == u32::from(own.port));
+                    let (peer, group) = (found.expect("a link").1, minimal.same_group(at, to));
+                    assert_eq!(minimal.same_group(peer, at), own.bits == bits, "{spec}: {at} {to}");
+                    assert!(!group || peer == to);
+                }
             }
         }
     }

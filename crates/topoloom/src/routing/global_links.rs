@@ -52,6 +52,12 @@ impl GlobalLinks {
         self.group[router.index()]
     }
 
+    /// How many routers there are.
+    #[inline(always)]
+    pub fn routers(&self) -> usize {
+        self.group.len()
+    }
+
     /// How many groups there are.
     #[inline(always)]
     pub fn groups(&self) -> u32 {
