@@ -4,6 +4,7 @@
 //! a model's folder knows its options: the engine asks for its [`Interface`]. See docs/adding-a-router-model.md.
 
 pub mod buffer_policy;
+mod hot;
 pub mod input_queued;
 mod key;
 mod options;
@@ -317,9 +318,6 @@ pub trait RouterModel: Send {
 
     /// The head `number` in input VC `vc`, one of the others, has decided this in cycle `_now`; after those, in their order.
     fn redirect(&mut self, _vc: u32, _number: u32, _decision: Decision, _now: u32) {}
-
-    /// Flits in input buffers.
-    fn buffered(&self) -> u64;
 
     /// Flits in one input VC.
     fn flits(&self, vc: u32) -> u32;

@@ -1,32 +1,17 @@
-//! The *hot* routings: those that the arrival of flits is compiled for, once for each stride of VCs.
-//!
-//! All others are called through a reference, at some 8 to 10 % of the engine's speed. Being hot is worth its build time
-//! for what users run most.
+//! The hot routings of these routers: what the arrival of flits is compiled for, once for each stride of VCs.
 
 use super::{ADAPTIVE, BUFFERED, BUFFERED_ADAPTIVE, InputQueuedRouters, PLAIN};
 use crate::cycle::Arrivals;
+use crate::cycle::router::hot::hot;
 use crate::routing::{
     AdaptiveMinimal, AnyRouting, Dal, DimWar, DimensionOrder, DragonflyMinimal, Duato, FlexMinimal, GalaxyflyAdaptive,
     GalaxyflyMinimal, HyperXMinimal, Late, LoadBalancing, Min, NearestAncestor, OmniWar, PolarizedRouting, Progressive,
     TableMinimal, TwoPhase,
 };
 
-/// Declares a function that finds the arrivals compiled for a routing, among those of these types.
-macro_rules! hot {
-    ($(#[$doc:meta])* $name:ident, $kind:ident: $($routing:ty,)+) => {
-        $(#[$doc])*
-        pub fn $name<const LOG: u32>(routing: &AnyRouting) -> &dyn Arrivals<InputQueuedRouters<LOG, $kind>> {
-            $(if let Some(routing) = routing.downcast_ref::<$routing>() {
-                return routing;
-            })+
-            routing
-        }
-    };
-}
-
 hot! {
     /// What takes in the flits of a plain router: compiled for a routing that decides once, or called through a reference.
-    once, PLAIN:
+    once<const LOG: u32>, InputQueuedRouters<LOG, PLAIN>:
     Min<DimensionOrder<false>>,
     Min<DimensionOrder<true>>,
     Min<HyperXMinimal<1>>,
@@ -47,7 +32,7 @@ hot! {
 
 hot! {
     /// The same where heads decide again, of a router that has what this needs.
-    again, ADAPTIVE:
+    again<const LOG: u32>, InputQueuedRouters<LOG, ADAPTIVE>:
     TwoPhase<DimensionOrder<false>, true>,
     TwoPhase<DimensionOrder<true>, true>,
     TwoPhase<HyperXMinimal<1>, true>,
@@ -73,13 +58,13 @@ hot! {
 
 hot! {
     /// The same of a router with buffers of any kind, for what runs on such a one first of all: routings that decide once.
-    buffered, BUFFERED:
+    buffered<const LOG: u32>, InputQueuedRouters<LOG, BUFFERED>:
     GalaxyflyMinimal,
 }
 
 hot! {
     /// And those of which heads decide again.
-    buffered_again, BUFFERED_ADAPTIVE:
+    buffered_again<const LOG: u32>, InputQueuedRouters<LOG, BUFFERED_ADAPTIVE>:
     GalaxyflyAdaptive,
 }
 

@@ -877,10 +877,6 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
         self.head_decides_anew(router, vc, decision, now);
     }
 
-    fn buffered(&self) -> u64 {
-        self.inputs.iter().map(|vc| u64::from(vc.flits)).sum()
-    }
-
     #[inline(always)]
     fn flits(&self, vc: u32) -> u32 {
         self.inputs[vc as usize].flits.into()
@@ -1164,7 +1160,7 @@ mod tests {
     #[test]
     fn a_head_asks_for_the_output_that_its_routing_decided_for() {
         let routers = accept(1, 0);
-        assert_eq!((routers.buffered(), routers.free_vcs(1, 0, 1, 0)), (1, 4));
+        assert_eq!((routers.flits(0), routers.free_vcs(1, 0, 1, 0)), (1, 4));
         // A class that there is not has no VC, at whatever port.
         assert_eq!(routers.free_vcs(1, 255, 1, 0), 0);
     }

@@ -1,123 +1,262 @@
 //! iSLIP over whole packets, and the heads that wait for room behind an output.
 
-use super::queues::{PacketEntry, Pair};
-use super::{Card, Voq};
+use super::queues::{Pair, lane_behind};
+use super::traffic_classes::ADAPTIVE;
+use super::{Card, PORTS, Voq};
 use crate::bits::bits;
+use crate::cycle::channels::Channels;
+use crate::network::PortId;
 
-/// The first bit of `bits` from `from` on, round the end.
+/// What an output grants to an input, both counted within the card: the head of a queue, at a position of the pool, and its
+/// VC among those of the input.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Grant {
+    pub(super) queue: u32,
+    pub(super) place: u32,
+    pub(super) lane: u32,
+    pub(super) input: u32,
+    pub(super) output: u32,
+}
+
+/// The first bit of `bits` behind the one `last`, round the end.
 #[inline(always)]
-pub(super) fn first_from(bits: u64, from: u16) -> u32 {
-    let later = bits & u64::MAX.checked_shl(from.into()).unwrap_or(0);
-    if later != 0 { later.trailing_zeros() } else { bits.trailing_zeros() }
+fn first_behind(bits: u64, last: u8) -> u32 {
+    let preferred = bits & u64::MAX << last << 1;
+    (if preferred != 0 { preferred } else { bits }).trailing_zeros()
+}
+
+/// What a round robin has had last before it has had any: the last of all.
+pub(super) const LAST: u8 = PORTS as u8 - 1;
+
+/// A card while it is arbitrated: what is read of it, and what packets of one cell take for this cycle alone.
+struct Arbitration {
+    card: usize,
+    first_port: u32,
+    free_inputs: u64,
+    free_outputs: u64,
+}
+
+/// The room that a head needs behind its output: which slots, of which VC there, and how many.
+pub(super) struct Room {
+    slots: usize,
+    lane: u8,
+    size: u32,
 }
 
 impl Voq {
+    /// What the head at `place` needs behind output `port`.
+    #[inline(always)]
+    pub(super) fn room(&self, port: u32, place: u32) -> Room {
+        let head = self.pool.get(place);
+        let lane = lane_behind(head);
+        Room { slots: ((port << self.log) + u32::from(lane)) as usize, lane, size: head.size() }
+    }
+
+    /// True if there is that.
+    #[inline(always)]
+    pub(super) fn has_room(&self, port: u32, room: &Room) -> bool {
+        let taken = self.slots[room.slots].taken;
+        match self.policy.pool {
+            // The largest packet fits into an empty buffer.
+            0 => u32::from(taken) + room.size <= self.policy.reserve.into(),
+            _ => self.policy.fits(taken, self.ports[port as usize].shared, room.size),
+        }
+    }
+
+    /// Takes that.
+    #[inline(always)]
+    fn take(&mut self, port: u32, room: &Room) {
+        let taken = &mut self.slots[room.slots].taken;
+        let before = u32::from(*taken);
+        *taken += room.size as u16;
+        if self.policy.pool > 0 {
+            self.ports[port as usize].shared += self.policy.shared(before + room.size) - self.policy.shared(before);
+        }
+    }
+
+    /// The packet that is granted to an input goes through: its slots behind the output are taken. A single cell is sent.
+    #[inline(always)]
+    pub(super) fn go_through(&mut self, card: usize, grant: Grant, room: &Room, now: u32, channels: &mut Channels) {
+        let Grant { place, lane, input, output, .. } = grant;
+        let first_port = self.cards[card].first_port;
+        let (from, to) = (first_port + input, first_port + output);
+        self.pairs[(to << self.width | input) as usize].turn = lane as u8;
+        self.take(to, room);
+        if self.pool.get(place).is_single() {
+            channels.send_flit(PortId(to), room.lane.into(), now + self.crossbar_delay, place);
+            channels.send_credit(PortId(from), lane, now);
+            return;
+        }
+        self.occupy(card, grant);
+    }
+
+    /// A packet of several cells goes through from this cycle on.
+    #[inline(always)]
+    fn occupy(&mut self, card: usize, Grant { queue, place, input, output, .. }: Grant) {
+        let state = &mut self.cards[card];
+        state.busy_inputs |= 1 << input;
+        state.busy_outputs |= 1 << output;
+        let own = &mut self.ports[(state.first_port + input) as usize];
+        (own.packet, own.vc, own.output, own.sent) = (place, queue >> self.width, output as u16, 0);
+        self.active[card / u64::BITS as usize] |= 1 << (card % u64::BITS as usize);
+    }
+
     /// True if the packet fits behind its output.
     #[inline]
     pub(super) fn fits(&self, port: usize, lane: u8, size: u32) -> bool {
         // The port may be what a routing asks for.
-        let taken = *self.taken.checked((port << self.log) + usize::from(lane));
+        let taken = self.slots.checked((port << self.log) + usize::from(lane)).taken;
         self.policy.fits(taken, self.ports.checked(port).shared, size)
     }
 
-    /// The VC of input `input` whose queue for `output` may send its head now. Heads without room are taken off.
-    #[inline]
-    pub(super) fn eligible(&mut self, card: usize, input: u32, output: u32) -> Option<u8> {
-        let first_port = self.cards[card].first_port;
-        let port = (first_port + output) as usize;
-        let Pair { asking, turn, .. } = *self.pair(card, input, output);
+    /// The head of input `input` that may be sent to `output` now. Heads without room are taken off.
+    #[inline(always)]
+    fn eligible(&mut self, at: &Arbitration, input: u32, output: u32) -> Option<Grant> {
+        let port = at.first_port + output;
+        let pair = port << self.width | input;
+        let Pair { asking, turn } = self.pairs[pair as usize];
         let mut left = asking;
         while left != 0 {
-            let lane = first_from(left, turn.into());
+            let lane = first_behind(left, turn);
             left &= !(1 << lane);
-            let queue = self.queue_of(((first_port + input) << self.log) + lane, output);
-            let first = self.queues[queue as usize].first;
-            let PacketEntry { head, vc, adaptive, .. } = *self.packets.at(first);
-            if self.fits(port, vc, head.size()) {
-                return Some(lane as u8);
+            let queue = self.queue_of(((at.first_port + input) << self.log) + lane, output);
+            let place = self.first(queue);
+            let grant = Grant { queue, place, lane, input, output };
+            if self.has_room(port, &self.room(port, place)) {
+                return Some(grant);
             }
-            let least = &mut self.least[(port << self.log) + usize::from(vc)];
-            *least = if *least == 0 { head.size() as u16 } else { (*least).min(head.size() as u16) };
-            self.withdraw(queue);
-            self.pair(card, input, output).waiting |= 1 << lane;
-            self.ports[port].waiting |= 1 << input;
-            if adaptive {
-                self.blocked.push(queue);
-            }
+            self.wait(at.card, grant);
         }
         None
     }
 
+    /// A head has no room behind its output.
+    #[inline(never)]
+    pub(super) fn wait(&mut self, card: usize, Grant { queue, place, lane, input, output }: Grant) {
+        let port = self.cards[card].first_port + output;
+        let pair = port << self.width | input;
+        let head = self.pool.get(place);
+        let size = head.size() as u16;
+        let least = &mut self.slots[((port << self.log) + u32::from(lane_behind(head))) as usize].least;
+        *least = if *least == 0 { size } else { (*least).min(size) };
+        if head.class & ADAPTIVE != 0 {
+            self.blocked.push(queue);
+        }
+        self.withdraw(card, pair, lane);
+        self.waiting[pair as usize] |= 1 << lane;
+        self.ports[port as usize].waiting |= 1 << input;
+    }
+
+    /// A slot of VC `vc` behind an output has been given back: heads that wait there ask again if it is enough for one.
+    #[inline(never)]
+    pub(super) fn relieve_if_enough(&mut self, vc: u32, port: usize) {
+        if self.ports[port].waiting == 0 {
+            return;
+        }
+        let enough = |vc: u32| {
+            let least = self.slots[vc as usize].least;
+            least > 0 && self.fits(port, self.lane(vc) as u8, least.into())
+        };
+        // A place that VCs share serves any of them.
+        let first = vc >> self.log << self.log;
+        if enough(vc) || (self.policy.pool > 0 && (first..first + (1 << self.log)).any(enough)) {
+            self.relieve(port);
+        }
+    }
+
     /// Room has been made behind an output: the heads that wait for it ask again.
     #[inline]
-    pub(super) fn relieve(&mut self, port: usize) {
+    fn relieve(&mut self, port: usize) {
         let card = self.card_of[port] as usize;
-        let (first_port, log) = (self.cards[card].first_port, self.log);
-        let output = port as u32 - first_port;
-        (port << log..(port + 1) << log).for_each(|vc| self.least[vc] = 0);
+        let log = self.log;
+        let output = port as u32 - self.cards[card].first_port;
+        (port << log..(port + 1) << log).for_each(|vc| self.slots[vc].least = 0);
         for input in bits(std::mem::take(&mut self.ports[port].waiting)) {
-            let waiting = std::mem::take(&mut self.pair(card, input, output).waiting);
-            for lane in bits(waiting) {
-                self.ask(self.queue_of(((first_port + input) << log) + lane, output));
+            let pair = self.pair(card, input, output);
+            for lane in bits(std::mem::take(&mut self.waiting[pair])) {
+                self.ask(card, pair as u32, lane);
             }
         }
     }
 
     /// iSLIP (McKeown, 1999): free outputs grant, free inputs accept, both round robin from their pointers on, which move
     /// past what was accepted in the first iteration only.
-    pub(super) fn arbitrate(&mut self, card: usize, now: u32) {
+    #[inline(always)]
+    pub(super) fn arbitrate(&mut self, card: usize, now: u32, channels: &mut Channels) {
+        let Card { first_port, busy_inputs, busy_outputs, .. } = self.cards[card];
+        let mut at = Arbitration { card, first_port, free_inputs: !busy_inputs, free_outputs: !busy_outputs };
         for iteration in 0..self.iterations {
-            let Card { first_port, free_inputs, free_outputs, wanted, .. } = self.cards[card];
-            let mut granted = 0u64;
-            for output in bits(wanted & free_outputs) {
-                let port = self.ports[(first_port + output) as usize];
-                let mut inputs = port.asking & free_inputs;
-                while inputs != 0 {
-                    let input = first_from(inputs, port.grant);
-                    inputs &= !(1 << input);
-                    if let Some(lane) = self.eligible(card, input, output) {
-                        self.grants[output as usize] = lane;
-                        self.offers[input as usize] |= 1 << output;
-                        granted |= 1 << input;
-                        break;
-                    }
-                }
-            }
-            if granted == 0 {
+            let accepted = self.grant(&at);
+            if accepted == 0 {
                 return;
             }
-            for input in bits(granted) {
-                let offers = std::mem::take(&mut self.offers[input as usize]);
-                let output = first_from(offers, self.ports[(first_port + input) as usize].accept);
+            for input in bits(accepted) {
+                let grant = self.grants[input as usize % PORTS];
                 if iteration == 0 {
-                    self.ports[(first_port + input) as usize].accept = output as u16 + 1;
-                    self.ports[(first_port + output) as usize].grant = input as u16 + 1;
+                    self.ports[(first_port + input) as usize].accepted = grant.output as u8;
+                    self.ports[(first_port + grant.output) as usize].granted = input as u8;
                 }
-                self.connect(card, input, output, now);
+                self.connect(&mut at, grant, now, channels);
             }
         }
     }
 
-    /// The packet that `output` granted to `input` goes through: its slots behind the output are taken.
-    #[inline]
-    pub(super) fn connect(&mut self, card: usize, input: u32, output: u32, now: u32) {
-        let lane = self.grants[output as usize];
-        let first_port = self.cards[card].first_port;
-        let queue = self.queue_of(((first_port + input) << self.log) + u32::from(lane), output);
-        let packet = self.detach(queue);
-        if !self.is_ready(queue, now) {
-            self.withdraw(queue);
+    /// Every free output grants to a free input, and these accept the one that they prefer; returns the inputs, a bit each.
+    #[inline(always)]
+    fn grant(&mut self, at: &Arbitration) -> u64 {
+        let mut accepted = 0u64;
+        for output in bits(self.cards[at.card].wanted & at.free_outputs) {
+            let port = &self.ports[(at.first_port + output) as usize];
+            let (mut inputs, granted) = (port.asking & at.free_inputs, port.granted);
+            while inputs != 0 {
+                let input = first_behind(inputs, granted);
+                inputs &= !(1 << input);
+                let Some(grant) = self.eligible(at, input, output) else { continue };
+                let other = accepted >> input & 1 != 0;
+                accepted |= 1 << input;
+                if !other
+                    || self.prefers(at.first_port + input, grant.output, self.grants[input as usize % PORTS].output)
+                {
+                    self.grants[input as usize % PORTS] = grant;
+                }
+                break;
+            }
         }
-        self.pair(card, input, output).turn = lane + 1;
-        let PacketEntry { head, vc, .. } = *self.packets.at(packet);
-        let port = (first_port + output) as usize;
-        let taken = &mut self.taken[(port << self.log) + usize::from(vc)];
-        let before = u32::from(*taken);
-        *taken += head.size() as u16;
-        self.ports[port].shared += self.policy.shared(before + head.size()) - self.policy.shared(before);
-        let own = &mut self.ports[(first_port + input) as usize];
-        (own.packet, own.output) = (packet, output as u16);
-        self.cards[card].free_inputs &= !(1 << input);
-        self.cards[card].free_outputs &= !(1 << output);
+        accepted
+    }
+
+    /// True if an input takes what `output` grants rather than what `other` does.
+    #[inline(always)]
+    fn prefers(&self, port: u32, output: u32, other: u32) -> bool {
+        first_behind(1 << output | 1 << other, self.ports[port as usize].accepted) == output
+    }
+
+    /// What an input accepts leaves its queue.
+    #[inline(always)]
+    fn connect(&mut self, at: &mut Arbitration, grant: Grant, now: u32, channels: &mut Channels) {
+        let Grant { queue, place, lane, input, output } = grant;
+        let to = at.first_port + output;
+        if !self.detach(queue, place) {
+            self.withdraw(at.card, to << self.width | input, lane);
+        }
+        at.free_inputs &= !(1 << input);
+        at.free_outputs &= !(1 << output);
+        self.go_through(at.card, grant, &self.room(to, place), now, channels);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_one_behind_another_is_found_round_the_end() {
+        for bits in [1u64, 0b1010, 1 << 63, 1 << 63 | 1, 0b111 << 30, u64::MAX] {
+            for last in 0..64u8 {
+                let turns = (1..=64).map(|turn| (u32::from(last) + turn) % 64);
+                assert_eq!(Some(first_behind(bits, last)), turns.into_iter().find(|bit| bits >> bit & 1 == 1));
+            }
+        }
+        assert_eq!(first_behind(0b1100, LAST), 2);
     }
 }

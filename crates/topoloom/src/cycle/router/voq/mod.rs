@@ -6,15 +6,17 @@
 //! sent stands as a bit of its output; one whose head waits for room stands off, until credits make it.
 
 mod allocator;
+mod hot;
 mod options;
 mod queues;
+mod ready;
 mod traffic_classes;
 
 use std::collections::VecDeque;
 
 use crate::bits::bits;
-use crate::cycle::channels::Channels;
-use crate::cycle::flit::{Decision, Flit, NIL, Pool};
+use crate::cycle::channels::{Channels, Wheel};
+use crate::cycle::flit::{Decision, Flit, NIL, Pool, TAIL};
 use crate::cycle::router::buffer_policy::BufferPolicy;
 use crate::cycle::router::{Case, FreshHead, Router, RouterModel, Simulation, Wait};
 use crate::cycle::table::{Table, TableMaker};
@@ -23,47 +25,57 @@ use crate::error::Result;
 use crate::limits::CARD_PORTS;
 use crate::network::PortId;
 use crate::routing::PacketState;
+use allocator::{Grant, LAST};
 pub use options::INFO;
 use options::Options;
-use queues::{PacketEntry, Pair, Queue};
-use traffic_classes::{NO_VC, TrafficClasses};
+use queues::{Pair, READY, Stay, lane_behind};
+use ready::{Contention, ReadyPacket};
+use traffic_classes::{ADAPTIVE, NO_VC, TrafficClasses};
 
-/// A card: its ports, and which of them are free and wanted, a bit each.
+/// [`CARD_PORTS`], as a length.
+const PORTS: usize = CARD_PORTS as usize;
+
+/// A card: its ports, and which of them are busy and wanted, a bit each. A cache line.
 #[derive(Debug, Clone, Copy)]
+#[repr(align(64))]
 struct Card {
     first_port: u32,
     ports: u32,
-    /// Inputs, and outputs, that no packet goes through.
-    free_inputs: u64,
-    free_outputs: u64,
-    /// Outputs for which a packet may be sent.
+    /// Inputs, and outputs, that a packet of several cells goes through.
+    busy_inputs: u64,
+    busy_outputs: u64,
+    /// Outputs for which a packet may be sent, and inputs of all such packets, with others that had one.
     wanted: u64,
-    active: bool,
+    asking: u64,
 }
 
-/// A port, as input and as output.
+/// A port, as input and as output: a cache line.
 #[derive(Debug, Clone, Copy)]
+#[repr(align(64))]
 struct PortState {
-    /// Input: the packet that goes through, and its output.
-    packet: u32,
-    output: u16,
-    /// Output: the input that is preferred next; input: the output.
-    grant: u16,
-    accept: u16,
     /// Output: inputs with a queue whose head may be sent, and with one whose head waits for room, a bit each.
     asking: u64,
     waiting: u64,
     /// Output: slots taken of those that the VCs behind it share.
     shared: u32,
+    /// Input: the head of the packet of several cells that goes through, its input VC, its output, and the cells that have
+    /// gone on.
+    packet: u32,
+    vc: u32,
+    output: u16,
+    sent: u16,
+    /// Output: the input granted to last; input: the output accepted last. Those behind are preferred.
+    granted: u8,
+    accepted: u8,
 }
 
-/// The buffer of an input VC.
+/// What is behind an output VC.
 #[derive(Debug, Clone, Copy)]
-struct Buffer {
-    /// The cells in it.
-    cells: u32,
-    /// The packet that comes last.
-    coming: u32,
+struct Slots {
+    /// Those that are taken.
+    taken: u16,
+    /// The least size of the packets that wait for room (0: none does).
+    least: u16,
 }
 
 /// What a routing that decides for a class beyond those of the packet's traffic class is rejected with.
@@ -73,29 +85,33 @@ const NO_SUCH_VC: &str = "a routing decides for a class that the packet's traffi
 #[derive(Debug)]
 pub struct Voq {
     cards: Table<Card>,
+    /// By card.
+    contention: Table<Contention>,
     card_of: Table<u32>,
     ports: Table<PortState>,
     /// By output, the inputs of its card: `output << width | input`.
     pairs: Table<Pair>,
-    /// By input VC, the outputs of its card: `vc << width | output`.
-    queues: Table<Queue>,
-    /// The buffer of each input VC.
-    buffers: Table<Buffer>,
-    /// Slots taken behind each output VC, and the least size of the packets that wait for room there (0: none does).
-    taken: Table<u16>,
-    least: Table<u16>,
-    packets: Pool<PacketEntry>,
-    /// Cells on the wires.
+    /// The same: the queues whose head waits for room, a bit for each VC of the input.
+    waiting: Table<u64>,
+    /// The last packet of each virtual output queue, or [`NIL`]. By input VC, the outputs of its card: `vc << width | output`.
+    queues: Table<u32>,
+    /// By input VC: the head of the packet of several cells that comes last.
+    coming: Table<u32>,
+    /// By output VC.
+    slots: Table<Slots>,
+    /// Cells on the wires, and the heads of packets until their last cell has gone on.
     pool: Pool<Flit>,
-    /// Packets that become ready, in order: (cycle, queue).
-    stages: VecDeque<(u32, u32)>,
-    active: Vec<u32>,
+    /// What else there is of a packet in a buffer, by the position of its head.
+    stays: Vec<Stay>,
+    /// Packets by the cycle in which they become ready.
+    stages: Wheel<ReadyPacket>,
+    /// Cards where something may move, a bit each.
+    active: Table<u64>,
     /// Queues whose adaptive head has just begun to wait, and those of them that are falling back.
     blocked: Vec<u32>,
     falling: VecDeque<u32>,
-    /// What the outputs of a card grant in an iteration: the input VC, by output; and the outputs, by input.
-    grants: Vec<u8>,
-    offers: Vec<u64>,
+    /// What the inputs of a card accept in an iteration.
+    grants: [Grant; PORTS],
     classes: TrafficClasses,
     policy: BufferPolicy,
     log: u32,
@@ -105,8 +121,6 @@ pub struct Voq {
     /// Cycles from the arrival of a head to the first in which it may be sent, and from there to its departure.
     stages_delay: u32,
     crossbar_delay: u32,
-    /// The cycle of the last step.
-    now: u32,
 }
 
 impl Voq {
@@ -130,43 +144,61 @@ impl Voq {
         vc << self.width | output
     }
 
-    /// Requires the output that a routing decides for: outputs are indices of tables.
+    /// The head at `place`, in input VC `vc`, has decided for a VC class: its VC behind the output takes the place of that.
+    /// Requires both that a routing decides for, which are indices of tables.
     #[inline(always)]
-    fn require_port(&self, vc: u32, output: u16) {
-        let card = self.card_of[(vc >> self.log) as usize] as usize;
-        assert!(u32::from(output) < self.cards[card].ports, "a routing decides for a port that its card does not have");
+    fn decide(&mut self, vc: u32, card: u32, place: u32, class: u8) {
+        let next = self.classes.next(self.lane(vc), class);
+        assert!(next != NO_VC, "{NO_SUCH_VC}");
+        let head = self.pool.at(place);
+        head.class = next;
+        let there = u32::from(head.out) < self.cards[card as usize].ports;
+        assert!(there, "a routing decides for a port that its card does not have");
     }
 
+    /// Notes the stay of the packet with its head at `place`.
     #[inline(always)]
-    fn activate(&mut self, card: usize) {
-        let state = &mut self.cards[card];
-        if !state.active {
-            state.active = true;
-            self.active.push(card as u32);
+    fn note(&mut self, place: u32, stay: Stay) {
+        match self.stays.get_mut(place as usize) {
+            Some(entry) => *entry = stay,
+            None => self.extend_stays(place, stay),
         }
     }
 
-    /// Every packet that goes through a card moves by a cell.
+    /// Heads are at more positions than so far.
+    #[cold]
+    fn extend_stays(&mut self, place: u32, stay: Stay) {
+        self.stays.resize(place as usize + 1, stay);
+    }
+
+    /// Cells that have come of the packet with its head at `place`.
+    fn arrived(&self, place: u32) -> u32 {
+        if self.pool.get(place).is_single() { 1 } else { self.stays[place as usize].arrived.into() }
+    }
+
+    /// Every packet of several cells that goes through a card moves by one.
+    #[inline]
     fn transfer(&mut self, card: usize, now: u32, channels: &mut Channels) {
-        let Card { first_port, ports, free_inputs, .. } = self.cards[card];
-        let all = u64::MAX >> (CARD_PORTS as u32 - ports);
-        for input in bits(all & !free_inputs) {
-            let in_port = first_port + input;
-            let PortState { packet, output, .. } = self.ports[in_port as usize];
-            let state = self.packets.at(packet);
-            debug_assert!(state.sent < state.arrived, "cells come in consecutive cycles");
-            let cell = state.cell();
+        let Card { first_port, busy_inputs, .. } = self.cards[card];
+        for input in bits(busy_inputs) {
+            let state = &mut self.ports[(first_port + input) as usize];
+            let PortState { packet, vc, output, sent, .. } = *state;
             state.sent += 1;
-            let (lane, vc, done) = (state.vc, state.from, cell.is_tail());
-            let out_port = first_port + u32::from(output);
+            debug_assert!(sent < self.stays[packet as usize].arrived, "cells come in consecutive cycles");
+            let head = *self.pool.get(packet);
+            let last = u32::from(sent) + 1 == head.size();
+            let cell = match sent {
+                0 => head,
+                _ => Flit { kind: if last { TAIL } else { 0 }, injected: self.stays[packet as usize].injected, ..head },
+            };
             let place = self.pool.insert(cell);
-            channels.send_flit(PortId(out_port), lane.into(), now + self.crossbar_delay, place);
-            channels.send_credit(PortId(in_port), self.lane(vc), now);
-            self.buffers[vc as usize].cells -= 1;
-            if done {
-                self.packets.release(packet);
-                self.cards[card].free_inputs |= 1 << input;
-                self.cards[card].free_outputs |= 1 << output;
+            let (from, to) = (PortId(first_port + input), PortId(first_port + u32::from(output)));
+            channels.send_flit(to, lane_behind(&head).into(), now + self.crossbar_delay, place);
+            channels.send_credit(from, self.lane(vc), now);
+            if last {
+                self.pool.release(packet);
+                self.cards[card].busy_inputs &= !(1 << input);
+                self.cards[card].busy_outputs &= !(1 << output);
             }
         }
     }
@@ -192,7 +224,7 @@ impl Router for Plan {
     }
 
     fn run(&self, simulation: &Simulation<'_>) -> Result<Point> {
-        simulation.run::<Voq>(simulation.routing, self)
+        simulation.run(hot::arrivals(simulation.routing), self)
     }
 }
 
@@ -204,35 +236,49 @@ impl RouterModel for Voq {
         let log = setup.stride.trailing_zeros();
         let radix = first_ports.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0) as usize;
         let width = radix.next_power_of_two().trailing_zeros();
-        let card = |w: &[u32]| {
-            let all = u64::MAX.checked_shr(CARD_PORTS as u32 - (w[1] - w[0])).unwrap_or(0);
-            let ports = w[1] - w[0];
-            Card { first_port: w[0], ports, free_inputs: all, free_outputs: all, wanted: 0, active: false }
+        let card = |w: &[u32]| Card {
+            first_port: w[0],
+            ports: w[1] - w[0],
+            busy_inputs: 0,
+            busy_outputs: 0,
+            wanted: 0,
+            asking: 0,
         };
-        let port = PortState { packet: NIL, output: 0, grant: 0, accept: 0, asking: 0, waiting: 0, shared: 0 };
+        let port = PortState {
+            asking: 0,
+            waiting: 0,
+            shared: 0,
+            packet: NIL,
+            vc: 0,
+            output: 0,
+            sent: 0,
+            granted: LAST,
+            accepted: LAST,
+        };
         let card_of = first_ports.windows(2).enumerate();
         // SAFETY: cards, ports and VCs of the domain are numbered from 0 without gaps. Numbers of VCs come in by the
-        // channels, which have them from the network; outputs are `flit.out`, which `require_port` checks; VCs behind an
-        // output are those of `TrafficClasses`, which `accept` and `redirect` check. Queues and pairs are numbered by
-        // these, 2^`width` to each. Flits on wires and in queues are at the places where the pool put them, and so are packets.
+        // channels, which have them from the network; outputs are `flit.out`, and VCs behind an output are those of
+        // `TrafficClasses`: `decide` checks both. Queues and pairs are numbered by these, 2^`width` to each. Cards that are
+        // active are bits of words, of which there are enough. Flits on wires and in queues are at the places where the pool
+        // put them.
         let tables = unsafe { TableMaker::promise() };
         Self {
             cards: tables.of(first_ports.windows(2).map(card)),
+            contention: tables.filled(Contention::NONE, first_ports.len() - 1),
             card_of: tables.of(card_of.flat_map(|(c, w)| std::iter::repeat_n(c as u32, (w[1] - w[0]) as usize))),
             ports: tables.filled(port, ports),
-            pairs: tables.filled(Pair { asking: 0, waiting: 0, turn: 0 }, ports << width),
-            queues: tables.filled(Queue { first: NIL, last: NIL }, (ports << log) << width),
-            buffers: tables.filled(Buffer { cells: 0, coming: NIL }, ports << log),
-            taken: tables.filled(0, ports << log),
-            least: tables.filled(0, ports << log),
-            packets: Pool::new(&tables, setup.slots(ports)),
+            pairs: tables.filled(Pair { asking: 0, turn: LAST }, ports << width),
+            waiting: tables.filled(0, ports << width),
+            queues: tables.filled(NIL, (ports << log) << width),
+            coming: tables.filled(NIL, ports << log),
+            slots: tables.filled(Slots { taken: 0, least: 0 }, ports << log),
             pool: Pool::new(&tables, setup.slots(ports)),
-            stages: VecDeque::new(),
-            active: Vec::new(),
+            stays: Vec::new(),
+            stages: Wheel::new(options.stages_delay),
+            active: tables.filled(0, first_ports.len().div_ceil(u64::BITS as usize)),
             blocked: Vec::new(),
             falling: VecDeque::new(),
-            grants: vec![0; radix],
-            offers: vec![0; radix],
+            grants: [Grant::default(); PORTS],
             classes: plan.classes.clone(),
             policy: BufferPolicy::new(setup),
             log,
@@ -240,7 +286,6 @@ impl RouterModel for Voq {
             iterations: options.iterations,
             stages_delay: options.stages_delay,
             crossbar_delay: options.crossbar_delay,
-            now: 0,
         }
     }
 
@@ -265,97 +310,74 @@ impl RouterModel for Voq {
     }
 
     #[inline(always)]
-    fn accept(&mut self, vc: u32, _router: u32, place: u32, decided: Option<(Decision, PacketState)>, now: u32) {
-        let mut flit = *self.pool.release(place);
-        flit.arrive(decided.map(|(decision, _)| decision));
-        let buffer = &mut self.buffers[vc as usize];
-        buffer.cells += 1;
-        if !flit.is_head() {
-            let packet = self.packets.at(buffer.coming);
-            packet.arrived += 1;
-            packet.injected = flit.injected;
+    fn accept(&mut self, vc: u32, router: u32, place: u32, decided: Option<(Decision, PacketState)>, now: u32) {
+        let Some((decision, before)) = decided else {
+            let injected = self.pool.release(place).injected;
+            let stay = &mut self.stays[self.coming[vc as usize] as usize];
+            stay.arrived += 1;
+            stay.injected = injected;
             return;
+        };
+        let head = self.pool.at(place);
+        head.arrive(Some(decision));
+        let (several, injected) = (!head.is_single(), head.injected);
+        self.decide(vc, router, place, decision.class);
+        if several {
+            self.coming[vc as usize] = place;
         }
-        let ready = now + self.stages_delay;
-        let lane = self.classes.next(self.lane(vc), flit.class);
-        assert!(lane != NO_VC, "{NO_SUCH_VC}");
-        let adaptive = self.classes.is_adaptive(flit.class);
-        let packet = self.packets.insert(PacketEntry {
-            head: flit,
-            before: decided.map_or(flit.state, |(_, before)| before),
-            injected: flit.injected,
-            ready,
-            from: vc,
-            arrived: 1,
-            sent: 0,
-            vc: lane,
-            adaptive,
-        });
-        self.buffers[vc as usize].coming = packet;
-        self.require_port(vc, flit.out);
-        let queue = self.queue_of(vc, flit.out.into());
-        self.append(queue, packet);
-        self.stages.push_back((ready, queue));
+        if several || self.pool.get(place).class & ADAPTIVE != 0 {
+            self.note(place, Stay { before, injected, arrived: 1, class: decision.class });
+        }
+        let queue = self.queue_of(vc, decision.out.into());
+        self.append(queue, place);
+        let (input, lane) = ((vc >> self.log) - self.cards[router as usize].first_port, self.lane(vc));
+        let (input, output, lane) = (input as u8, decision.out as u8, lane as u8);
+        let event = ReadyPacket { place, queue, card: router, input, output, lane };
+        self.stages.push(now + self.stages_delay, event);
     }
 
     #[inline(always)]
     fn expect_flit(&self, vc: u32, _place: u32) {
-        self.buffers.prefetch(vc as usize);
         self.queues.prefetch((vc << self.width) as usize);
         self.card_of.prefetch((vc >> self.log) as usize);
     }
 
     #[inline(always)]
     fn expect_credit(&self, vc: u32) {
-        self.taken.prefetch(vc as usize);
-        self.ports.prefetch((vc >> self.log) as usize);
+        self.slots.prefetch(vc as usize);
     }
 
     #[inline(always)]
     fn credit(&mut self, vc: u32) {
         let port = (vc >> self.log) as usize;
-        let taken = &mut self.taken[vc as usize];
-        debug_assert!(*taken > 0, "a credit that was not spent");
-        let before = u32::from(*taken);
-        *taken -= 1;
-        self.ports[port].shared -= self.policy.shared(before) - self.policy.shared(before - 1);
-        if self.ports[port].waiting == 0 {
-            return;
+        let slots = &mut self.slots[vc as usize];
+        debug_assert!(slots.taken > 0, "a credit that was not spent");
+        let before = u32::from(slots.taken);
+        slots.taken -= 1;
+        let mut wanted = slots.least;
+        if self.policy.pool > 0 {
+            self.ports[port].shared -= self.policy.shared(before) - self.policy.shared(before - 1);
+            // A place that VCs share serves any of them.
+            wanted = u16::MAX;
         }
-        let enough = |vc: u32| {
-            let least = self.least[vc as usize];
-            least > 0 && self.fits(port, self.lane(vc) as u8, least.into())
-        };
-        // A place that VCs share serves any of them.
-        let first = vc >> self.log << self.log;
-        if enough(vc) || (self.policy.pool > 0 && (first..first + (1 << self.log)).any(enough)) {
-            self.relieve(port);
+        if wanted > 0 {
+            self.relieve_if_enough(vc, port);
         }
     }
 
     // Not inlined: compiled once.
     #[inline(never)]
     fn step(&mut self, now: u32, channels: &mut Channels) {
-        self.now = now;
-        while let Some(&(_, queue)) = self.stages.front().filter(|(ready, _)| *ready <= now) {
-            self.stages.pop_front();
-            let (vc, card, input, output) = self.place(queue);
-            let lane = self.lane(vc);
-            if self.pair(card, input, output).waiting >> lane & 1 == 0 {
-                self.renew(queue, now);
-            }
-        }
-        let mut place = 0;
-        while place < self.active.len() {
-            let card = self.active[place] as usize;
-            self.arbitrate(card, now);
-            self.transfer(card, now, channels);
-            let Card { free_inputs, ports, wanted, .. } = self.cards[card];
-            if wanted == 0 && free_inputs.count_ones() == ports {
-                self.cards[card].active = false;
-                self.active.swap_remove(place);
-            } else {
-                place += 1;
+        self.become_ready(now, channels);
+        for word in 0..self.active.len() {
+            for bit in bits(self.active[word]) {
+                let card = word * u64::BITS as usize + bit as usize;
+                self.arbitrate(card, now, channels);
+                self.transfer(card, now, channels);
+                let state = &mut self.cards[card];
+                state.asking = if state.wanted == 0 { 0 } else { state.asking };
+                let idle = state.wanted | state.busy_inputs == 0;
+                self.active[word] &= !(u64::from(idle) << bit);
             }
         }
     }
@@ -363,14 +385,14 @@ impl RouterModel for Voq {
     #[inline(always)]
     fn occupancy(&self, port: u32) -> u32 {
         // The port is what a routing asks for.
-        self.taken.slice((port << self.log) as usize, 1 << self.log).iter().map(|&taken| u32::from(taken)).sum()
+        self.slots.slice((port << self.log) as usize, 1 << self.log).iter().map(|slots| u32::from(slots.taken)).sum()
     }
 
     /// None while heads fall back: what is adaptive is out of their reach then.
     #[inline(always)]
     fn free_vcs(&self, port: u32, class: u8, size: u32, from: u32) -> u32 {
-        let lane = self.classes.next(self.lane(from), class);
-        u32::from(lane != NO_VC && self.falling.is_empty() && self.fits(port as usize, lane, size))
+        let next = self.classes.next(self.lane(from), class);
+        u32::from(next != NO_VC && self.falling.is_empty() && self.fits(port as usize, next & !ADAPTIVE, size))
     }
 
     fn buffer(&self, class: u8) -> u32 {
@@ -381,7 +403,7 @@ impl RouterModel for Voq {
         for queue in std::mem::take(&mut self.blocked) {
             let (vc, card, input, output) = self.place(queue);
             let lane = self.lane(vc);
-            if self.pair(card, input, output).waiting >> lane & 1 == 1 {
+            if self.waiting[self.pair(card, input, output)] >> lane & 1 == 1 {
                 waiting.push((vc, queue));
                 self.falling.push_back(queue);
             }
@@ -389,8 +411,9 @@ impl RouterModel for Voq {
     }
 
     fn waiting_head(&self, queue: u32) -> Flit {
-        let PacketEntry { head, before, .. } = *self.packets.get(self.queues[queue as usize].first);
-        Flit { state: before, ..head }
+        let first = self.first(queue);
+        let Stay { before, class, .. } = self.stays[first as usize];
+        Flit { state: before, class, ..*self.pool.get(first) }
     }
 
     fn redirect(&mut self, vc: u32, queue: u32, decision: Decision, _now: u32) {
@@ -399,33 +422,34 @@ impl RouterModel for Voq {
         let (_, card, input, output) = self.place(queue);
         let lane = self.lane(vc);
         let pair = self.pair(card, input, output);
-        pair.waiting &= !(1 << lane);
-        if pair.waiting == 0 {
+        self.waiting[pair] &= !(1 << lane);
+        if self.waiting[pair] == 0 {
             self.ports[(self.cards[card].first_port + output) as usize].waiting &= !(1 << input);
         }
-        let packet = self.detach(queue);
-        let escape = self.classes.next(lane, decision.class);
-        assert!(escape != NO_VC, "{NO_SUCH_VC}");
-        let state = self.packets.at(packet);
-        state.head.decide(decision);
-        (state.vc, state.adaptive) = (escape, false);
+        let packet = self.first(queue);
         // What follows may have become ready up to the last step.
-        self.renew(queue, self.now);
-        self.require_port(vc, decision.out);
+        if self.detach(queue, packet) {
+            self.ask(card, pair as u32, lane);
+        }
+        self.pool.at(packet).decide(decision);
+        self.decide(vc, card as u32, packet, decision.class);
+        let head = self.pool.at(packet);
+        head.class = head.class & !ADAPTIVE | READY;
         let other = self.queue_of(vc, decision.out.into());
-        let alone = self.queues[other as usize].first == NIL;
+        let alone = self.queues[other as usize] == NIL;
         self.append(other, packet);
         if alone {
-            self.renew(other, self.now);
+            self.ask(card, self.pair(card, input, decision.out.into()) as u32, lane);
         }
-    }
-
-    fn buffered(&self) -> u64 {
-        self.buffers.iter().map(|buffer| u64::from(buffer.cells)).sum()
     }
 
     fn flits(&self, vc: u32) -> u32 {
-        self.buffers[vc as usize].cells
+        let card = self.cards[self.card_of[(vc >> self.log) as usize] as usize];
+        let port = &self.ports[(vc >> self.log) as usize];
+        let busy = card.busy_inputs >> ((vc >> self.log) - card.first_port) & 1 == 1;
+        let moving = if busy && port.vc == vc { self.arrived(port.packet) - u32::from(port.sent) } else { 0 };
+        let queued = (0..card.ports).flat_map(|output| self.packets(self.queue_of(vc, output)));
+        moving + queued.map(|packet| self.arrived(packet)).sum::<u32>()
     }
 
     /// What all its queues wait for. One that can move is enough: then the VC is no part of a deadlock yet.
@@ -433,25 +457,22 @@ impl RouterModel for Voq {
         let card = self.card_of[(vc >> self.log) as usize] as usize;
         let (first_port, lane) = (self.cards[card].first_port, self.lane(vc));
         let input = (vc >> self.log) - first_port;
-        if self.buffers[vc as usize].cells == 0 || self.cards[card].free_inputs >> input & 1 == 0 {
+        if self.flits(vc) == 0 || self.cards[card].busy_inputs >> input & 1 == 1 {
             return Wait::Nothing;
         }
         let mut outputs = Vec::new();
         for output in 0..self.cards[card].ports {
-            let first = self.queues[self.queue_of(vc, output) as usize].first;
-            if first == NIL {
-                continue;
-            }
+            let Some(first) = self.packets(self.queue_of(vc, output)).next() else { continue };
             let port = first_port + output;
-            if self.pairs[(port << self.width | input) as usize].waiting >> lane & 1 == 0 {
+            if self.waiting[self.pair(card, input, output)] >> lane & 1 == 0 {
                 return Wait::Nothing;
             }
-            let PacketEntry { vc, adaptive, .. } = *self.packets.get(first);
-            if adaptive {
+            let head = self.pool.get(first);
+            if head.class & ADAPTIVE != 0 {
                 // It is about to fall back.
                 return Wait::Nothing;
             }
-            outputs.push((port << self.log) + u32::from(vc));
+            outputs.push((port << self.log) + u32::from(lane_behind(head)));
         }
         Wait::Vcs(outputs)
     }
@@ -461,13 +482,13 @@ impl RouterModel for Voq {
     }
 
     fn taken(&self, vc: u32) -> u32 {
-        self.taken[vc as usize].into()
+        self.slots[vc as usize].taken.into()
     }
 
     fn takers(&self, vc: u32) -> Vec<u32> {
-        let shares = |other: &u32| self.policy.pool > 0 && self.taken[*other as usize] > self.policy.reserve;
+        let shares = |other: &u32| self.policy.pool > 0 && self.slots[*other as usize].taken > self.policy.reserve;
         let first = vc >> self.log << self.log;
-        let own = (self.taken[vc as usize] > 0).then_some(vc);
+        let own = (self.slots[vc as usize].taken > 0).then_some(vc);
         own.into_iter().chain((first..first + (1 << self.log)).filter(|&other| other != vc).filter(shares)).collect()
     }
 }
@@ -476,28 +497,184 @@ impl RouterModel for Voq {
 mod tests {
     use super::*;
     use crate::cycle::Config;
-    use crate::cycle::flit::{HEAD, TAIL};
+    use crate::cycle::flit::HEAD;
+    use crate::rng::Rng;
     use crate::routing::{PacketState, Routing};
 
-    /// Two cards of two ports, and a packet that is to leave the first by `out`.
-    fn accept(out: u16) -> Voq {
+    /// Cards with these first ports, of which the last is behind them all.
+    fn cards(config: &str, first_ports: &[u32]) -> Voq {
         let network = crate::topology::build("hypercube:1").unwrap();
         let routing = crate::routing::build(&network, "dor").unwrap();
-        let config: Config = serde_json::from_str(r#"{"model": "extoll"}"#).unwrap();
+        let config: Config = serde_json::from_str(config).unwrap();
         let setup = Setup::new(&network, "dor", routing.classes(), 4, &config).unwrap();
         let options = Options::read(&setup.config.router);
         let case = Case { setup: &setup, network: &network, routing: &routing, name: "dor" };
         let classes = TrafficClasses::new(&options, &case).unwrap();
-        let mut cards = Voq::new(&setup, &Plan { options, classes }, &[0, 2, 4], 4);
-        let (kind, state) = (HEAD | TAIL, PacketState::direct(0));
-        let place = cards.pool.insert(Flit { kind, ..Flit::NONE });
-        cards.accept(0, 0, place, Some((Decision { out, class: 0, kind, state }, state)), 0);
+        let ports = first_ports[first_ports.len() - 1] as usize;
+        Voq::new(&setup, &Plan { options, classes }, first_ports, ports)
+    }
+
+    /// A cell arrives at input VC `vc`: if it is a head, one that is to leave by `out`.
+    fn arrive(cards: &mut Voq, vc: u32, cell: Flit, out: u16, now: u32) {
+        let state = PacketState::direct(0);
+        let decided = cell.is_head().then_some((Decision { out, class: 0, kind: cell.kind, state }, state));
+        let place = cards.pool.insert(cell);
+        cards.accept(vc, cards.router_of(vc), place, decided, now);
+    }
+
+    /// Two cards of two ports, and a packet that is to leave the first by `out`.
+    fn accept(out: u16) -> Voq {
+        let mut cards = cards(r#"{"model": "extoll"}"#, &[0, 2, 4]);
+        arrive(&mut cards, 0, Flit { kind: HEAD | TAIL, ..Flit::NONE }, out, 0);
         cards
     }
 
     #[test]
     fn a_head_stands_in_the_queue_of_its_output() {
-        assert_eq!(accept(1).buffered(), 1);
+        assert_eq!(accept(1).flits(0), 1);
+    }
+
+    #[test]
+    fn a_queue_keeps_the_order_of_its_packets() {
+        let mut cards = accept(1);
+        for vc in [0, 3, 0, 0] {
+            arrive(&mut cards, vc, Flit { kind: HEAD | TAIL, ..Flit::NONE }, 1, 0);
+        }
+        let queue = cards.queue_of(0, 1);
+        let mut packets: Vec<u32> = cards.packets(queue).collect();
+        assert_eq!((packets.len(), cards.flits(0), cards.flits(3)), (4, 4, 1));
+        assert!(packets.is_sorted());
+        while !packets.is_empty() {
+            let first = cards.first(queue);
+            assert_eq!(first, packets.remove(0));
+            assert!(!cards.detach(queue, first), "none has its stages behind it");
+            assert_eq!(cards.packets(queue).collect::<Vec<_>>(), packets);
+        }
+    }
+
+    #[test]
+    fn a_vc_holds_the_cells_that_have_come_and_not_gone() {
+        let mut cards = cards(r#"{"model": "extoll"}"#, &[0, 2, 4]);
+        let mut channels = Channels::of_loops(4);
+        let cell = |kind| Flit { kind, injected: 3, ..Flit::NONE };
+        let mut held = Vec::new();
+        for now in 0..8 {
+            match now {
+                0 => arrive(&mut cards, 0, cell(HEAD), 1, now),
+                1 => arrive(&mut cards, 0, cell(0), 1, now),
+                2 => arrive(&mut cards, 0, cell(TAIL), 1, now),
+                _ => {}
+            }
+            cards.step(now, &mut channels);
+            held.push(cards.flits(0));
+        }
+        assert_eq!(held, [1, 2, 2, 1, 0, 0, 0, 0]);
+        assert_eq!((cards.taken(1 << cards.log), channels.sent()), (3, 3));
+    }
+
+    #[test]
+    fn a_shared_slot_that_is_given_back_serves_any_vc() {
+        let mut cards = cards(r#"{"model": "extoll", "buffer": 2, "buffers": "shared:1"}"#, &[0, 2, 4]);
+        let mut channels = Channels::of_loops(4);
+        let mut sent = |cards: &mut Voq, cycles: std::ops::Range<u32>| {
+            cycles.for_each(|now| cards.step(now, &mut channels));
+            channels.sent()
+        };
+        // Ten VCs share a slot each, and have one of their own.
+        for vc in [0; 12].into_iter().chain([1; 2]) {
+            arrive(&mut cards, vc, Flit { kind: HEAD | TAIL, ..Flit::NONE }, 1, 0);
+        }
+        assert_eq!(sent(&mut cards, 0..40), 12);
+        let [zero, one] = [0, 1].map(|lane| (1 << cards.log) + lane);
+        assert_eq!((cards.taken(zero) + cards.taken(one), cards.flits(0) + cards.flits(1)), (12, 2));
+        let full = if cards.taken(zero) > cards.taken(one) { zero } else { one };
+        cards.credit(full);
+        assert_eq!(sent(&mut cards, 40..60), 13);
+        cards.credit(full);
+        assert_eq!(sent(&mut cards, 60..80), 14);
+    }
+
+    /// What leaves one card of five ports in each cycle, by output VC and number, while random packets come by random VCs
+    /// and credits come back late. `once` is called before each step.
+    fn departures(config: &str, most: u32, often: u32, seed: u64, once: impl Fn(&mut Voq)) -> Vec<Vec<(u32, u32)>> {
+        const PORTS: u32 = 5;
+        let mut cards = cards(config, &[0, PORTS]);
+        let mut channels = Channels::of_loops(PORTS);
+        (0..PORTS).for_each(|port| channels.ends[port as usize].flits_to = port << cards.log);
+        let mut rng = Rng::stream(seed, 0);
+        let mut coming: Vec<VecDeque<(u32, Flit, u16)>> = vec![VecDeque::new(); PORTS as usize];
+        let mut credits: Vec<(u32, u32)> = Vec::new();
+        let mut number = 0;
+        let cycle = |now| {
+            for (port, cells) in (0..).zip(&mut coming) {
+                let (vc, size, out) =
+                    ((port << cards.log) + rng.below(4), 1 + rng.below(most), rng.below(PORTS) as u16);
+                if rng.below(16) < often && cells.is_empty() && cards.flits(vc) + size <= 16 {
+                    number += 1;
+                    for cell in 1..=size {
+                        let kind = if cell == 1 { HEAD } else { 0 } | if cell == size { TAIL } else { 0 };
+                        let injected = if cell == 1 && size > 1 { size } else { 1_000 * number + cell };
+                        cells.push_back((vc, Flit { kind, injected, created: number, ..Flit::NONE }, out));
+                    }
+                }
+                if let Some((vc, cell, out)) = cells.pop_front() {
+                    arrive(&mut cards, vc, cell, out, now);
+                }
+            }
+            for (_, vc) in credits.extract_if(.., |&mut (due, _)| due <= now) {
+                cards.credit(vc);
+            }
+            once(&mut cards);
+            cards.step(now, &mut channels);
+            let events = channels.wires.flits[0].take(now);
+            let mut left: Vec<(u32, u32)> = events
+                .iter()
+                .map(|event| {
+                    let cell = *cards.pool.release(event.place);
+                    let last = !cell.is_single() && cell.is_tail();
+                    assert!(!last || cell.injected / 1_000 == cell.created, "the tail left its terminal then");
+                    credits.push((now + 3 + (cell.created * 7 + event.to) % 160, event.to));
+                    (event.to, cell.created * 10_000 + cell.injected % 10_000)
+                })
+                .collect();
+            _ = channels.wires.credits.take(now);
+            left.sort_unstable();
+            left
+        };
+        (0..3_000).map(cycle).collect()
+    }
+
+    #[test]
+    fn the_vcs_of_an_input_take_turns() {
+        let mut cards = cards(r#"{"model": "extoll"}"#, &[0, 2, 4]);
+        let mut channels = Channels::of_loops(4);
+        for created in 0..9 {
+            arrive(&mut cards, 2 - created % 3, Flit { kind: HEAD | TAIL, created, ..Flit::NONE }, 1, 0);
+        }
+        (0..12).for_each(|now| cards.step(now, &mut channels));
+        let left = (0..16).flat_map(|now| channels.wires.flits[0].take(now));
+        let left: Vec<u32> = left.map(|event| cards.pool.get(event.place).created).collect();
+        assert_eq!(left, [2, 1, 0, 5, 4, 3, 8, 7, 6]);
+    }
+
+    #[test]
+    fn what_goes_through_at_once_is_what_islip_grants() {
+        for (config, most) in [
+            (r#"{"model": "extoll", "buffer": 16}"#, 1),
+            (r#"{"model": "extoll", "buffer": 16, "packet": "1-5"}"#, 5),
+            (r#"{"model": "extoll", "buffer": 16, "packet": "1-5", "buffers": "shared:6"}"#, 5),
+            (r#"{"model": "extoll", "buffer": 16, "packet": "1-3", "iterations": 3, "routing_delay": 4}"#, 3),
+        ] {
+            for (seed, often) in [(0, 12), (1, 12), (2, 3), (3, 3)] {
+                let ours = departures(config, most, often, seed, |_| ());
+                assert!(ours.iter().flatten().count() > 2_000, "{config}");
+                // Where all outputs are wanted, and all inputs may have others that ask, all packets ask.
+                let asking = departures(config, most, often, seed, |cards| {
+                    (cards.cards[0].asking, cards.cards[0].wanted) = (u64::MAX, 0b1_1111);
+                });
+                assert_eq!(ours, asking, "{config}");
+            }
+        }
     }
 
     #[test]

@@ -1,48 +1,33 @@
 //! Virtual output queues: packets by input VC and output, and which of their heads may be sent.
 
 use super::Voq;
-use crate::cycle::flit::{Flit, NIL, TAIL};
+use super::traffic_classes::ADAPTIVE;
+use crate::cycle::flit::{Flit, NIL};
+use crate::limits::MAX_VCS;
 use crate::routing::PacketState;
 
-/// A packet in a buffer, or in transit.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct PacketEntry {
-    /// Its head, with the output decided.
-    pub(super) head: Flit,
+/// What is known of a packet of several cells, or of one that may fall back, besides its head.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Stay {
     /// The state in which it decided.
     pub(super) before: PacketState,
-    /// When its head left the terminal.
+    /// What [`Flit::injected`] is of the cell that has come last.
     pub(super) injected: u32,
-    /// The first cycle in which it may be sent.
-    pub(super) ready: u32,
-    /// The input VC that it came by.
-    pub(super) from: u32,
-    /// Cells that have come, and that have gone on.
+    /// Cells that have come.
     pub(super) arrived: u16,
-    pub(super) sent: u16,
-    /// Its VC behind the output.
-    pub(super) vc: u8,
-    /// It waits for an adaptive VC, and may fall back on another output.
-    pub(super) adaptive: bool,
+    /// The VC class decided: the head has its VC behind the output in place of it.
+    pub(super) class: u8,
 }
 
-impl PacketEntry {
-    /// The next cell to continue.
-    #[inline]
-    pub(super) fn cell(&self) -> Flit {
-        if self.sent == 0 {
-            return self.head;
-        }
-        let last = u32::from(self.sent) + 1 == self.head.size();
-        Flit { kind: if last { TAIL } else { 0 }, injected: self.injected, ..self.head }
-    }
-}
+/// In [`Flit::class`] of a head in a buffer, beside its VC behind the output, and [`ADAPTIVE`] if it may fall back on another
+/// one: its stages are behind it.
+pub(super) const READY: u8 = 1 << 6;
+const _: () = assert!(MAX_VCS <= READY as u32 && READY < ADAPTIVE, "numbers of VCs are below both");
 
-/// A virtual output queue: packets of an input VC for one output.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Queue {
-    pub(super) first: u32,
-    pub(super) last: u32,
+/// The VC behind its output that a head in a buffer takes.
+#[inline(always)]
+pub(super) fn lane_behind(head: &Flit) -> u8 {
+    head.class & !(ADAPTIVE | READY)
 }
 
 /// The queues of an input for an output, a bit for each VC of the input.
@@ -50,79 +35,78 @@ pub(super) struct Queue {
 pub(super) struct Pair {
     /// Those whose head may be sent.
     pub(super) asking: u64,
-    /// Those whose head waits for room.
-    pub(super) waiting: u64,
-    /// The VC that is preferred next.
+    /// The VC that sent last: those behind it are preferred.
     pub(super) turn: u8,
 }
 
 impl Voq {
-    #[inline]
-    pub(super) fn pair(&mut self, card: usize, input: u32, output: u32) -> &mut Pair {
+    #[inline(always)]
+    pub(super) fn pair(&self, card: usize, input: u32, output: u32) -> usize {
         let port = (self.cards[card].first_port + output) as usize;
-        &mut self.pairs[port << self.width | input as usize]
+        port << self.width | input as usize
     }
 
     /// The head of a queue may be sent from now on.
-    #[inline]
-    pub(super) fn ask(&mut self, queue: u32) {
-        let (vc, card, input, output) = self.place(queue);
-        let lane = self.lane(vc);
-        self.pair(card, input, output).asking |= 1 << lane;
-        let port = self.cards[card].first_port + output;
+    #[inline(always)]
+    pub(super) fn ask(&mut self, card: usize, pair: u32, lane: u32) {
+        self.pairs[pair as usize].asking |= 1 << lane;
+        let (port, input) = (pair >> self.width, pair & ((1 << self.width) - 1));
         self.ports[port as usize].asking |= 1 << input;
-        self.cards[card].wanted |= 1 << output;
-        self.activate(card);
+        let state = &mut self.cards[card];
+        state.wanted |= 1 << (port - state.first_port);
+        state.asking |= 1 << input;
+        self.active[card / u64::BITS as usize] |= 1 << (card % u64::BITS as usize);
     }
 
-    /// The head of a queue may not be sent any more: it is being sent, has gone elsewhere, or waits for room.
-    #[inline]
-    pub(super) fn withdraw(&mut self, queue: u32) {
-        let (vc, card, input, output) = self.place(queue);
-        let lane = self.lane(vc);
-        let pair = self.pair(card, input, output);
-        pair.asking &= !(1 << lane);
-        if pair.asking == 0 {
-            let port = &mut self.ports[(self.cards[card].first_port + output) as usize];
-            port.asking &= !(1 << input);
-            if port.asking == 0 {
-                self.cards[card].wanted &= !(1 << output);
+    /// The head of a queue may not be sent any more: it is being sent, or waits for room.
+    #[inline(always)]
+    pub(super) fn withdraw(&mut self, card: usize, pair: u32, lane: u32) {
+        let asking = &mut self.pairs[pair as usize].asking;
+        *asking &= !(1 << lane);
+        if *asking == 0 {
+            let port = pair >> self.width;
+            let inputs = &mut self.ports[port as usize].asking;
+            *inputs &= !(1 << (pair & ((1 << self.width) - 1)));
+            if *inputs == 0 {
+                let state = &mut self.cards[card];
+                state.wanted &= !(1 << (port - state.first_port));
             }
         }
     }
 
-    /// Looks at the head of a queue that has changed: it asks if its stages are behind it.
-    #[inline]
-    pub(super) fn renew(&mut self, queue: u32, now: u32) {
-        if self.is_ready(queue, now) {
-            self.ask(queue);
-        }
+    /// The head of a queue that is not empty: the last packet has it behind itself.
+    #[inline(always)]
+    pub(super) fn first(&self, queue: u32) -> u32 {
+        self.pool.behind(self.queues[queue as usize])
     }
 
-    /// True if the stages of a queue's head, if it has one, are behind it.
-    #[inline]
-    pub(super) fn is_ready(&self, queue: u32, now: u32) -> bool {
-        let first = self.queues[queue as usize].first;
-        first != NIL && self.packets.get(first).ready <= now
+    /// The packets of a queue, in order.
+    pub(super) fn packets(&self, queue: u32) -> impl Iterator<Item = u32> + '_ {
+        let last = self.queues[queue as usize];
+        let first = (last != NIL).then(|| self.pool.behind(last));
+        std::iter::successors(first, move |&packet| (packet != last).then(|| self.pool.behind(packet)))
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn append(&mut self, queue: u32, packet: u32) {
-        let last = std::mem::replace(&mut self.queues[queue as usize].last, packet);
-        if self.queues[queue as usize].first == NIL {
-            self.queues[queue as usize].first = packet;
-        } else {
-            self.packets.link(last, packet);
+        let last = std::mem::replace(&mut self.queues[queue as usize], packet);
+        let first = if last == NIL { packet } else { self.pool.behind(last) };
+        self.pool.link(packet, first);
+        if last != NIL {
+            self.pool.link(last, packet);
         }
     }
 
-    /// Takes the head of a queue out of it; the caller looks at the next flit.
-    #[inline]
-    pub(super) fn detach(&mut self, queue: u32) -> u32 {
-        let Queue { first, last } = self.queues[queue as usize];
-        let next = if first == last { NIL } else { self.packets.behind(first) };
-        self.queues[queue as usize].first = next;
-        self.packets.link(first, NIL);
-        first
+    /// Takes the head, which is at `first`, out of a queue; returns true if the next one may be sent.
+    #[inline(always)]
+    pub(super) fn detach(&mut self, queue: u32, first: u32) -> bool {
+        let last = self.queues[queue as usize];
+        if first == last {
+            self.queues[queue as usize] = NIL;
+            return false;
+        }
+        let next = self.pool.behind(first);
+        self.pool.link(last, next);
+        self.pool.get(next).class & READY != 0
     }
 }

@@ -13,15 +13,16 @@ use crate::routing::Routing;
 /// No VC: a class that the packets of a traffic class cannot take.
 pub const NO_VC: u8 = u8::MAX;
 
+/// Beside the number of a VC: it is adaptive.
+pub const ADAPTIVE: u8 = 1 << 7;
+
 /// The VCs of a port: traffic class by traffic class the deterministic ones, then the adaptive ones.
 #[derive(Debug, Clone)]
 pub struct TrafficClasses {
-    /// VC classes of the routing; the index behind them stands for the ejection channel.
-    classes: usize,
-    /// The VC that a packet in a VC takes in a class, `classes + 1` to a VC.
+    /// The VC that a packet in a VC takes in a class of the routing, or as the class behind these in the ejection channel:
+    /// 2^`log` to a VC.
     next: Vec<u8>,
-    /// VC classes from this one on are adaptive.
-    pub adaptive_from: u8,
+    log: u32,
     /// The VCs into which each terminal may send, a bit each.
     pub injection: Vec<u64>,
 }
@@ -96,7 +97,7 @@ impl TrafficClasses {
         let vc_in = |vc: u32, class: u32| {
             let tc = division.tc_of(vc);
             if class >= safe && class < classes {
-                return division.adaptive_vc(tc).map_or(NO_VC, |vc| vc as u8);
+                return division.adaptive_vc(tc).map_or(NO_VC, |vc| vc as u8 | ADAPTIVE);
             }
             // Where a class has several VCs, a packet keeps to its own; the ejection channel has no classes.
             let own = if vc < tcs * tc_vcs { vc % tc_vcs } else { 0 };
@@ -106,7 +107,9 @@ impl TrafficClasses {
             let of_class = class_vcs(class % of_group, of_group, tc_vcs);
             (tc * tc_vcs + of_class.start + own % of_class.len() as u32) as u8
         };
-        let next = (0..options.vcs).flat_map(|vc| (0..=classes).map(move |class| vc_in(vc, class))).collect();
+        let log = (classes + 1).next_power_of_two().trailing_zeros();
+        let of_class = |vc, class| if class <= classes { vc_in(vc, class) } else { NO_VC };
+        let next = (0..options.vcs).flat_map(|vc| (0..1 << log).map(move |class| of_class(vc, class))).collect();
         let uses = options.tc_use.unwrap_or(if safe < classes { TcUse::Adaptive } else { TcUse::All });
         let injection: Vec<u64> = (0..groups).map(|group| injected(&division, uses, group)).collect();
         if injection.contains(&0) {
@@ -119,25 +122,22 @@ impl TrafficClasses {
         }
         let group = |terminal: u32| routing.traffic_group(network.router_of(TerminalId(terminal)));
         let injection = (0..network.num_terminals() as u32).map(|t| injection[group(t) as usize]).collect();
-        Ok(Self { classes: classes as usize, next, adaptive_from: safe as u8, injection })
+        Ok(Self { next, log, injection })
     }
 
-    /// The VC that a packet in VC `vc` of its input takes in `class`, or [`NO_VC`].
+    /// The VC that a packet in VC `vc` of its input takes in `class`, with [`ADAPTIVE`] where that is so, or [`NO_VC`].
     #[inline(always)]
     pub fn next(&self, vc: u32, class: u8) -> u8 {
-        self.next[vc as usize * (self.classes + 1) + class as usize]
+        if u32::from(class) >> self.log != 0 {
+            return NO_VC;
+        }
+        self.next[((vc << self.log) + u32::from(class)) as usize]
     }
 
     /// The number of VCs that packets take in `class`.
     pub fn vcs_of(&self, class: u8) -> u32 {
-        let of_class = self.next.iter().skip(class.into()).step_by(self.classes + 1);
-        of_class.filter(|&&vc| vc != NO_VC).fold(0u64, |vcs, &vc| vcs | 1 << vc).count_ones()
-    }
-
-    /// True for a class that is adaptive.
-    #[inline(always)]
-    pub fn is_adaptive(&self, class: u8) -> bool {
-        class >= self.adaptive_from && usize::from(class) < self.classes
+        let of_class = self.next.iter().skip(class.into()).step_by(1 << self.log);
+        of_class.filter(|&&vc| vc != NO_VC).fold(0u64, |vcs, &vc| vcs | 1 << (vc & !ADAPTIVE)).count_ones()
     }
 }
 

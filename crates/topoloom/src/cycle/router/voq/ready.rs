@@ -1,0 +1,108 @@
+//! Packets whose stages are behind them.
+
+use super::Voq;
+use super::allocator::Grant;
+use super::queues::READY;
+use crate::cycle::channels::Channels;
+use crate::cycle::flit::NIL;
+
+/// How many packets ahead memory is asked for.
+const AHEAD: usize = 8;
+
+/// A packet becomes ready: its position, its queue, and its card with the input, the output and the VC of the input there.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ReadyPacket {
+    pub(super) place: u32,
+    pub(super) queue: u32,
+    pub(super) card: u32,
+    pub(super) input: u8,
+    pub(super) output: u8,
+    pub(super) lane: u8,
+}
+
+/// The outputs of the packets of a card that become ready in a cycle, a bit each, and those that several of them need. Of an
+/// input there is one packet at most: heads come one after the other, and all are ready equally long after.
+#[derive(Debug, Clone, Copy)]
+#[repr(align(32))]
+pub(super) struct Contention {
+    outputs: u64,
+    contended: u64,
+    cycle: u32,
+}
+
+impl Contention {
+    /// That of no packet.
+    pub(super) const NONE: Self = Self { outputs: 0, contended: 0, cycle: u32::MAX };
+}
+
+impl Voq {
+    /// Packets have their stages behind them. One whose input and output nothing else of its card wants goes through: iSLIP
+    /// would grant it. Others ask, if they are the heads of their queues.
+    #[inline(always)]
+    pub(super) fn become_ready(&mut self, now: u32, channels: &mut Channels) {
+        let events = self.stages.take(now);
+        for event in &events {
+            let of_card = &mut self.contention[event.card as usize];
+            // All bits if those before are of this cycle, else none. A branch would often be mispredicted.
+            let counts = ((i64::from(of_card.cycle ^ now) - 1) >> 63) as u64;
+            let (outputs, output) = (of_card.outputs & counts, 1 << event.output);
+            of_card.contended = of_card.contended & counts | outputs & output;
+            (of_card.outputs, of_card.cycle) = (outputs | output, now);
+        }
+        for (number, &event) in events.iter().enumerate() {
+            if let Some(next) = events.get(number + AHEAD) {
+                self.expect(next, channels);
+            }
+            self.become_ready_one(event, now, channels);
+        }
+        self.stages.recycle(events);
+    }
+
+    /// One of them has.
+    #[inline(always)]
+    fn become_ready_one(&mut self, event: ReadyPacket, now: u32, channels: &mut Channels) {
+        let ReadyPacket { place, queue, card: number, input, output, lane } = event;
+        let (card, of_card) = (&self.cards[number as usize], &self.contention[number as usize]);
+        let taken =
+            (card.busy_inputs | card.asking) >> input | (card.busy_outputs | card.wanted | of_card.contended) >> output;
+        let (input, output, lane) = (u32::from(input), u32::from(output), u32::from(lane));
+        let (from, to) = (card.first_port + input, card.first_port + output);
+        let (card, pair, grant) =
+            (number as usize, to << self.width | input, Grant { queue, place, lane, input, output });
+        if self.ports[to as usize].waiting >> input & 1 == 1 && self.waiting[pair as usize] >> lane & 1 == 1 {
+            // The head of its queue has no room.
+            self.pool.at(place).class |= READY;
+            return;
+        }
+        // What follows in the queue would ask in the same cycle.
+        let several = self.queues[queue as usize] != place;
+        if (taken & 1 == 1) | several {
+            self.pool.at(place).class |= READY;
+            return self.ask(card, pair, lane);
+        }
+        let room = self.room(to, place);
+        if !self.has_room(to, &room) {
+            self.pool.at(place).class |= READY;
+            return self.wait(card, grant);
+        }
+        self.ports[from as usize].accepted = output as u8;
+        self.ports[to as usize].granted = input as u8;
+        self.queues[queue as usize] = NIL;
+        self.go_through(card, grant, &room, now, channels);
+    }
+
+    /// Asks for the memory that a packet needs when it becomes ready.
+    #[inline(always)]
+    fn expect(&self, event: &ReadyPacket, channels: &Channels) {
+        let first_port = self.cards[event.card as usize].first_port;
+        let (from, to) = (first_port + u32::from(event.input), first_port + u32::from(event.output));
+        self.pool.prefetch(event.place);
+        self.queues.prefetch(event.queue as usize);
+        self.slots.prefetch((to << self.log) as usize);
+        self.pairs.prefetch((to << self.width | u32::from(event.input)) as usize);
+        self.ports.prefetch(from as usize);
+        self.ports.prefetch(to as usize);
+        channels.ends.prefetch(from as usize);
+        channels.ends.prefetch(to as usize);
+    }
+}
