@@ -326,29 +326,37 @@ impl Ways {
     /// Draws one of `links`; `None` if there is none.
     #[inline(always)]
     fn draw(&self, at: RouterId, to: RouterId, except: Option<u32>, rng: &mut Rng) -> Option<Option<u32>> {
-        if self.near(self.place(at), self.place(to)) {
+        let (here, there) = (self.place(at), self.place(to));
+        if self.near(here, there) {
             return Some(None);
         }
-        // Those that cost least: how many they are, and the first ones.
-        let (mut least, mut count, mut first) = (u32::MAX, 0, [0; Self::FEW]);
-        self.common(at, to, except, |link, cost| {
-            if cost < least {
-                (least, count) = (cost, 0);
-            }
-            if cost == least {
-                if let Some(kept) = first.get_mut(count as usize) {
-                    *kept = link;
+        // Those that cost least: how many they are, and the first ones, with a place for what does not count.
+        let (mut least, mut count, mut first) = (u32::MAX, 0, [0; Self::FEW + 1]);
+        if self.any_common {
+            least = 0;
+            let except = except.unwrap_or(u32::MAX);
+            self.galaxy.candidates(here.parts, there.parts, |link, common| {
+                first[(count as usize).min(Self::FEW)] = link;
+                count += u32::from(common & (link != except));
+            });
+        } else {
+            self.common(at, to, except, |link, cost| {
+                if cost < least {
+                    (least, count) = (cost, 0);
                 }
-                count += 1;
-            }
-        });
+                if cost == least {
+                    first[(count as usize).min(Self::FEW)] = link;
+                    count += 1;
+                }
+            });
+        }
         let mut left = match count {
             0 => return None,
             1 => 0,
             _ => rng.below(count),
         };
-        if let Some(link) = first.get(left as usize) {
-            return Some(Some(*link));
+        if (left as usize) < Self::FEW {
+            return Some(Some(first[left as usize]));
         }
         let mut drawn = None;
         self.common(at, to, except, |link, cost| {
@@ -702,6 +710,30 @@ mod tests {
                     }
                 }
                 assert!(several > 0 || spec.contains("q=1,"), "{spec} {how}");
+            }
+        }
+    }
+
+    #[test]
+    fn common_neighbours_are_those_that_both_have() {
+        for spec in ["galaxyfly:n=1,q=13,a=3,p=1", "galaxyfly:n=4,q=5,a=2,p=1", "galaxyfly:n=6,q=1,a=3,p=1"] {
+            let network = topology::build(spec).expect(spec);
+            let galaxy = &network.structure::<Galaxyfly>().expect("a Galaxyfly").galaxy;
+            let neighbors = |supernode| (0..galaxy.degree()).map(move |link| galaxy.neighbor(supernode, link));
+            for (from, to) in
+                (0..galaxy.supernodes()).flat_map(|from| (0..galaxy.supernodes()).map(move |to| (from, to)))
+            {
+                let [here, there] = [from, to].map(|supernode| galaxy.parts(supernode));
+                let link = (0..).zip(neighbors(from)).find(|(_, other)| *other == to).map(|(link, _)| link);
+                assert_eq!(galaxy.link(here, there), link, "{spec}: {from} {to}");
+                if from == to || link.is_some() {
+                    continue;
+                }
+                let both = (0..).zip(neighbors(from)).filter(|(_, middle)| neighbors(to).any(|other| other == *middle));
+                let mut found = Vec::new();
+                galaxy.common(here, there, |link| found.push(link));
+                found.sort_unstable();
+                assert_eq!(found, both.map(|(link, _)| link).collect::<Vec<u32>>(), "{spec}: {from} {to}");
             }
         }
     }
