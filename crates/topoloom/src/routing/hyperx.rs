@@ -378,7 +378,8 @@ impl<const ORDERS: u32> Minimal for HyperXMinimal<ORDERS> {
 
     #[inline(always)]
     fn draws(&self, first: bool) -> bool {
-        self.trunk > 1 || ORDERS == 2 && first
+        // A draw among parallel links begins its stream by itself: to ask at each hop whether there are such costs all others.
+        ORDERS == 2 && first
     }
 
     #[inline(always)]
