@@ -98,7 +98,7 @@ impl Voq {
         state.busy_outputs |= 1 << output;
         let own = &mut self.ports[(state.first_port + input) as usize];
         (own.packet, own.vc, own.output, own.sent) = (place, queue >> self.width, output as u16, 0);
-        self.active[card / u64::BITS as usize] |= 1 << (card % u64::BITS as usize);
+        self.activate(card);
     }
 
     /// True if the packet fits behind its output.

@@ -1,4 +1,4 @@
-//! The hot routings of cards: those of a torus, and of the twin torus that is built from them.
+//! The hot routings of cards: those of a torus.
 
 use super::Voq;
 use crate::cycle::Arrivals;

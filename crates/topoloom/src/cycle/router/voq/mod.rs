@@ -176,6 +176,12 @@ impl Voq {
         if self.pool.get(place).is_single() { 1 } else { self.stays[place as usize].arrived.into() }
     }
 
+    /// Something may move in a card.
+    #[inline(always)]
+    fn activate(&mut self, card: usize) {
+        self.active[card / u64::BITS as usize] |= 1 << (card % u64::BITS as usize);
+    }
+
     /// Every packet of several cells that goes through a card moves by one.
     #[inline]
     fn transfer(&mut self, card: usize, now: u32, channels: &mut Channels) {

@@ -55,7 +55,7 @@ impl Voq {
         let state = &mut self.cards[card];
         state.wanted |= 1 << (port - state.first_port);
         state.asking |= 1 << input;
-        self.active[card / u64::BITS as usize] |= 1 << (card % u64::BITS as usize);
+        self.activate(card);
     }
 
     /// The head of a queue may not be sent any more: it is being sent, or waits for room.
