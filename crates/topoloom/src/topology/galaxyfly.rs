@@ -246,13 +246,17 @@ impl Galaxy {
             self.candidates_inside(x, y, visit);
             return;
         }
-        // In the own cluster, in the other's, and in third ones, where both have the same neighbour.
-        let own = self.places[self.difference(x, self.across(d, y, c)) as usize];
+        // Where the link of each to the cluster of the other leads.
+        let (over, back) = (self.across(c, x, d), self.across(d, y, c));
+        let own = self.places[self.difference(x, back) as usize];
         visit(own, own != NOT_THERE);
-        visit(self.link_across(c, d), self.inside(self.across(c, x, d), y).is_some());
-        let (low, high) = (c.min(d), c.max(d));
-        for range in [0..low, low + 1..high, high + 1..self.n] {
-            if !range.is_empty() && self.across(c, x, range.start) == self.across(d, y, range.start) {
+        visit(self.link_across(c, d), self.inside(over, y).is_some());
+        // In third clusters, where both have the same neighbour. To clusters above or below their own both labels change
+        // alike: they have it if they are the same. Between the clusters it is ξ x for one and what ξ takes to y for the
+        // other, as it is here for the clusters themselves.
+        let (low, high, same) = (c.min(d), c.max(d), x == y);
+        for (range, common) in [(0..low, same), (low + 1..high, over == back), (high + 1..self.n, same)] {
+            if common {
                 range.for_each(|cluster| visit(self.link_across(c, cluster), true));
             }
         }
