@@ -11,10 +11,23 @@ const LOWEST: u64 = 0x0001_0001_0001_0001;
 
 /// The lowest bit of each lane that is not 0.
 #[inline(always)]
-fn lanes(word: u64) -> u64 {
+pub(super) fn lanes(word: u64) -> u64 {
     // All bits but the highest of a lane carry into it.
     let low = !(LOWEST << (LANE - 1));
     (((word & low) + low) | word) >> (LANE - 1) & LOWEST
+}
+
+/// The sum of all lanes.
+#[inline(always)]
+pub(super) fn count(lanes: u64) -> u32 {
+    // It comes out in the highest.
+    (lanes.wrapping_mul(LOWEST) >> (LANE * (LANES as u32 - 1))) as u32
+}
+
+/// The dimension of the lane that has this bit.
+#[inline(always)]
+pub(super) fn dimension_of(bit: u32) -> usize {
+    (bit / LANE) as usize
 }
 
 /// What is in the lane of a word that has this bit.
@@ -80,6 +93,12 @@ impl Coordinates {
         Some((pairs.wrapping_mul(gather) >> 48) as u32 & 0xFF)
     }
 
+    /// The same where they do not fit into words.
+    #[cfg(test)]
+    pub(super) fn unpacked(&self) -> Self {
+        Self { packed: Vec::new(), sides: None, ..self.clone() }
+    }
+
     /// The coordinates of a router.
     #[inline(always)]
     pub(super) fn of(&self, router: RouterId) -> &[u16] {
@@ -121,8 +140,7 @@ impl Coordinates {
     #[inline(always)]
     pub(super) fn differences(&self, a: RouterId, b: RouterId) -> u32 {
         if let Some(difference) = self.difference(a, b) {
-            // The sum of all lanes comes out in the highest.
-            return (lanes(difference).wrapping_mul(LOWEST) >> 48) as u32;
+            return count(lanes(difference));
         }
         self.of(a).iter().zip(self.of(b)).map(|(a, b)| u32::from(a != b)).sum()
     }
@@ -133,9 +151,16 @@ impl Coordinates {
         if let (Some(here), Some(a), Some(b)) =
             (self.packed.get(via.index()), self.packed.get(a.index()), self.packed.get(b.index()))
         {
-            return ((lanes(here ^ a) + lanes(here ^ b)).wrapping_mul(LOWEST) >> 48) as u32;
+            return count(lanes(here ^ a) + lanes(here ^ b));
         }
         self.differences(via, a) + self.differences(via, b)
+    }
+
+    /// The packed position of a router, and what differs in that of another.
+    #[inline(always)]
+    pub(super) fn packed(&self, a: RouterId, b: RouterId) -> Option<(u64, u64)> {
+        let from = *self.packed.get(a.index())?;
+        Some((from, from ^ self.packed.get(b.index())?))
     }
 
     /// What differs in two packed positions.
@@ -193,7 +218,7 @@ mod tests {
             let network = topology::build(spec).expect(spec);
             let grid = network.any_structure().grid().expect("a grid");
             let quick = Coordinates::new(&network, grid);
-            let slow = Coordinates { packed: Vec::new(), sides: None, ..Coordinates::new(&network, grid) };
+            let slow = Coordinates::new(&network, grid).unpacked();
             assert_eq!(quick.packed.is_empty(), grid.sides.len() > LANES, "{spec}");
             for (a, b) in network.routers().flat_map(|a| network.routers().map(move |b| (a, b))) {
                 assert_eq!(quick.first_difference(a, b), slow.first_difference(a, b), "{spec} {a:?} {b:?}");

@@ -1,6 +1,6 @@
 //! HyperX (every dimension fully connected): dimension order, minimal routing over two orders, and their UGAL rule.
 
-use super::coordinates::{Coordinates, lane_of};
+use super::coordinates::{Coordinates, count, dimension_of, lane_of, lanes};
 use super::twophase::BIAS;
 use super::{AnyRouting, Minimal, OutputRow, Routing, Step, UgalRule, View};
 use crate::catalogue::Arguments;
@@ -228,6 +228,31 @@ impl<const ORDERS: u32> HyperXMinimal<ORDERS> {
     fn outputs(&self, at: RouterId, order: u32, target: RouterId) -> &[u16] {
         &self.ports[self.next_outputs(at, order, target)..][..self.trunk as usize]
     }
+
+    /// The router that a packet from router `id` meets first on a detour: moved to a random coordinate in each dimension of
+    /// the `left` lanes; and the draws that are left. Its coordinates are those of the word `own`.
+    #[inline(always)]
+    fn moved(&self, mut id: u32, own: u64, mut left: u64, mut rng: Rng) -> (u32, Rng) {
+        while left != 0 {
+            let bit = left.trailing_zeros();
+            left &= left - 1;
+            let (side, stride) = self.lines[dimension_of(bit)];
+            // Modulo 2^32, as coordinates may become less.
+            id = id.wrapping_add(rng.below(side).wrapping_sub(lane_of(own, bit)).wrapping_mul(stride));
+        }
+        (id, rng)
+    }
+
+    /// The same of coordinates that do not fit into a word.
+    #[inline(never)]
+    fn moved_far(&self, src: RouterId, dst: RouterId, mut rng: Rng) -> (u32, Rng) {
+        let mut id = src.0;
+        for dim in each(self.unaligned(src, dst)) {
+            let (side, stride) = self.lines[dim];
+            id = id.wrapping_add(rng.below(side).wrapping_sub(self.coordinate(src, dim)).wrapping_mul(stride));
+        }
+        (id, rng)
+    }
 }
 
 /// The outputs along a line, coordinate by coordinate, and which of them are no detour: those to the coordinates of the
@@ -392,6 +417,20 @@ impl<const ORDERS: u32> Minimal for HyperXMinimal<ORDERS> {
     }
 
     #[inline(always)]
+    fn only_step_and_hops(&self, at: RouterId, bits: u32, target: RouterId) -> (Option<Step>, Option<u32>) {
+        if ORDERS > 1 || self.trunk > 1 {
+            return (None, None);
+        }
+        let (Some(from), Some(to)) = (self.entries.get(at.index()), self.entries.get(target.index())) else {
+            return (self.only_step(at, bits, target), Some(self.hops(at, target)));
+        };
+        let differ = lanes(from ^ to);
+        let entry = at.0 * self.row + lane_of(*to, differ.trailing_zeros());
+        let step = Step { port: self.ports[entry as usize], class: bits as u8, bits };
+        (Some(step), Some(count(differ)))
+    }
+
+    #[inline(always)]
     fn hops(&self, from: RouterId, to: RouterId) -> u32 {
         self.coordinates.differences(from, to)
     }
@@ -408,13 +447,11 @@ impl<const ORDERS: u32> Minimal for HyperXMinimal<ORDERS> {
     /// Drawn within the dimensions in which source and destination differ, so that the detour never leaves them.
     #[inline(always)]
     fn candidate(&self, src: RouterId, dst: RouterId, _routers: u32, rng: &mut Rng) -> Option<RouterId> {
-        let mut id = src.0;
-        for dim in each(self.unaligned(src, dst)) {
-            // Modulo 2^32, as coordinates may become less.
-            let (side, stride) = self.lines[dim];
-            let moved = rng.below(side).wrapping_sub(self.coordinate(src, dim));
-            id = id.wrapping_add(moved.wrapping_mul(stride));
-        }
+        let id;
+        (id, *rng) = match self.coordinates.packed(src, dst) {
+            Some((own, difference)) => self.moved(src.0, own, lanes(difference), *rng),
+            None => self.moved_far(src, dst, *rng),
+        };
         (id != src.0 && id != dst.0).then_some(RouterId(id))
     }
 }
@@ -444,6 +481,31 @@ mod tests {
             }
         }
         best
+    }
+
+    #[test]
+    fn what_is_found_together_is_what_is_found_one_by_one_packed_or_not() {
+        for spec in ["hyperx:3x4", "hyperx:2x3x3x2", "hyperx:4x3,trunk=2", "hyperx:2x2x2x2x3"] {
+            let network = topology::build(spec).expect(spec);
+            let packed = HyperXMinimal::<1>::new(&network).expect(spec);
+            let mut slow = HyperXMinimal::<1>::new(&network).expect(spec);
+            (slow.entries, slow.coordinates) = (Vec::new(), slow.coordinates.unpacked());
+            let pairs = network.routers().flat_map(|at| network.routers().map(move |to| (at, to)));
+            let mut candidates = 0;
+            for (at, to) in pairs.filter(|(at, to)| at != to) {
+                let (step, hops) = packed.only_step_and_hops(at, 0, to);
+                assert_eq!(step, slow.only_step(at, 0, to), "{spec} {at:?} {to:?}");
+                assert!(hops.is_none_or(|hops| hops == slow.hops(at, to)), "{spec} {at:?} {to:?}");
+                for seed in 0..20 {
+                    let [mut draws, mut others] = [Rng::stream(seed, 0); 2];
+                    let drawn = packed.candidate(at, to, 0, &mut draws);
+                    assert_eq!(drawn, slow.candidate(at, to, 0, &mut others), "{spec} {at:?} {to:?} {seed}");
+                    assert_eq!(draws.bits(), others.bits(), "as many draws");
+                    candidates += u32::from(drawn.is_some());
+                }
+            }
+            assert!(candidates > 100, "{spec}");
+        }
     }
 
     #[test]

@@ -748,6 +748,12 @@ pub trait Minimal: Send + Sync {
         None
     }
 
+    /// [`Minimal::only_step`], and [`Minimal::hops`] to the target where these are found at the same time.
+    #[inline(always)]
+    fn only_step_and_hops(&self, at: RouterId, bits: u32, target: RouterId) -> (Option<Step>, Option<u32>) {
+        (self.only_step(at, bits, target), None)
+    }
+
     /// True if `step` may draw even where there is an only one: what is drawn after it depends on that.
     #[inline(always)]
     fn draws_only_steps(&self) -> bool {

@@ -273,17 +273,23 @@ impl<M: Minimal, const ADAPTIVE: bool> TwoPhase<M, ADAPTIVE> {
     /// The lengths of two hops' queues.
     #[inline(always)]
     fn queues<V: View>(&self, [a, b]: [Move; 2], view: &V) -> [u32; 2] {
-        // Not `map`, which is called instead of inlined: the view would be written to memory for each head.
-        let vcs = || [view.queue_of(a.port.into(), a.class), view.queue_of(b.port.into(), b.class)];
-        // Most often, and without the table of a `match`.
+        // Most often.
         if self.compare == Compare::Outputs {
             return [view.queue(a.port.into()), view.queue(b.port.into())];
         }
+        self.other_queues([a, b], &view.copy())
+    }
+
+    /// The same, where they are not those of the outputs.
+    // Not inlined, for the registers, and the table of a `match`.
+    #[inline(never)]
+    fn other_queues<V: View>(&self, hops: [Move; 2], view: &V) -> [u32; 2] {
+        let [a, b] = hops;
         match self.compare {
-            Compare::Sent => [view.occupancy(a.port.into()), view.occupancy(b.port.into())],
-            Compare::Vcs => vcs(),
-            Compare::Hybrid if a.port == b.port => vcs(),
-            Compare::Outputs | Compare::Hybrid => [view.queue(a.port.into()), view.queue(b.port.into())],
+            Compare::Sent => hops.map(|hop| view.occupancy(hop.port.into())),
+            Compare::Vcs => hops.map(|hop| view.queue_of(hop.port.into(), hop.class)),
+            Compare::Hybrid if a.port == b.port => hops.map(|hop| view.queue_of(hop.port.into(), hop.class)),
+            Compare::Outputs | Compare::Hybrid => hops.map(|hop| view.queue(hop.port.into())),
         }
     }
 
@@ -296,16 +302,17 @@ impl<M: Minimal, const ADAPTIVE: bool> TwoPhase<M, ADAPTIVE> {
         Some(bias.max(view.queue(port.into()) - view.backlog(port.into())))
     }
 
-    /// How a packet weighs its minimal path, whose output is `port`.
+    /// How a packet weighs its minimal path, whose output is `port`, and whose `hops` may be known.
     #[inline(always)]
-    fn standard<V: View>(&self, src: RouterId, dst: RouterId, port: u16, view: &V) -> Standard {
+    fn standard<V: View>(&self, (src, dst): (RouterId, RouterId), hops: Option<u32>, port: u16, view: &V) -> Standard {
         if let Some(bias) = self.bias_when_refused(port, view) {
             return Standard { weight: 1, bias, refused: true };
         }
         // Not `map_or_else`, which a compiler does not always inline.
-        let weight = match self.rule.weights {
-            Some((minimal, _)) => minimal,
-            None => self.minimal.hops(src, dst),
+        let weight = match (self.rule.weights, hops) {
+            (Some((minimal, _)), _) => minimal,
+            (None, Some(hops)) => hops,
+            (None, None) => self.minimal.hops(src, dst),
         };
         Standard { weight, bias: self.rule.bias, refused: false }
     }
@@ -338,13 +345,13 @@ impl<M: Minimal, const ADAPTIVE: bool> TwoPhase<M, ADAPTIVE> {
     ) -> (PacketState, Option<Move>) {
         // A minimal queue up to the bias is as good as any. No candidate is drawn for it, as long as no later draw depends on
         // one.
-        let only = self.minimal.only_step(src, bits.unwrap_or_default(), dst);
+        let (only, hops) = self.minimal.only_step_and_hops(src, bits.unwrap_or_default(), dst);
         let mut standard = None;
         if let Some(Step { port, .. }) = only {
             if self.leaves_at_once(port, view) {
                 return self.directly(bits, only, rng);
             }
-            let known = self.standard(src, dst, port, view);
+            let known = self.standard((src, dst), hops, port, view);
             if known.weight * view.queue(port.into()) <= known.bias {
                 return self.directly(bits, only, rng);
             }
@@ -380,7 +387,7 @@ impl<M: Minimal, const ADAPTIVE: bool> TwoPhase<M, ADAPTIVE> {
         let [q_min, q_non] = self.queues([min.hop, non.hop], view);
         let Standard { weight, bias, refused } = match standard {
             Some(known) => known,
-            None => self.standard(src, dst, min.hop.port, view),
+            None => self.standard((src, dst), None, min.hop.port, view),
         };
         let weight_over = if refused { 1 } else { self.weight_over(src, dst, via) };
         let minimal = weight * q_min <= weight_over * q_non + bias;
