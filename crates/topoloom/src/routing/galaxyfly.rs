@@ -140,12 +140,11 @@ impl Plan {
     }
 }
 
-/// A link between supernodes as seen from one: the router that has it, its output, and the router at the other end.
-#[derive(Debug, Clone, Copy)]
+/// A link between supernodes as seen from one: which of its routers has it, and the output there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Gate {
-    router: u32,
+    router: u16,
     port: u16,
-    peer: u32,
 }
 
 /// A way from a supernode to another over one that both are joined with: the link that it takes first, the router that has
@@ -183,8 +182,13 @@ struct Ways {
     p: u32,
     degree: u32,
     places: Vec<Place>,
-    /// The gates of all supernodes, one after the other, by link.
+    /// The gates of all supernodes, one after the other, by link; those of one where they are the same in all: that much less
+    /// memory is looked at.
     gates: Vec<Gate>,
+    /// How many of them a supernode has of its own.
+    row: u32,
+    /// The routers at the other ends of the links of all supernodes.
+    peers: Vec<u32>,
     /// Any common neighbour, not only the best.
     any_common: bool,
     /// The numbers of links follow from those of ports: see [`Routing::follows_ports`].
@@ -212,17 +216,23 @@ impl Ways {
             Place { supernode, parts: galaxy.parts(supernode) }
         };
         let places: Vec<Place> = network.routers().map(place).collect();
-        let nowhere = Gate { router: 0, port: 0, peer: 0 };
-        let mut gates = vec![nowhere; galaxy.supernodes() as usize * degree as usize];
+        let links = galaxy.supernodes() as usize * degree as usize;
+        let (mut gates, mut peers) = (vec![Gate { router: 0, port: 0 }; links], vec![0; links]);
         for router in network.routers() {
             let here = places[router.index()];
             for (port, at) in network.ports_of(router).iter().enumerate() {
                 let (LinkClass::Global, Peer::Port(peer)) = (at.class, at.peer) else { continue };
                 let peer = network.ports()[peer.index()].router;
                 let link = galaxy.link(here.parts, places[peer.index()].parts).expect("links join neighbours");
-                gates[(here.supernode * degree + link) as usize] =
-                    Gate { router: router.0, port: port as u16, peer: peer.0 };
+                let place = (here.supernode * degree + link) as usize;
+                gates[place] = Gate { router: (router.0 - here.supernode * a) as u16, port: port as u16 };
+                peers[place] = peer.0;
             }
+        }
+        let mut row = degree;
+        if degree > 0 && gates.chunks(degree as usize).all(|of_supernode| *of_supernode == gates[..degree as usize]) {
+            gates.truncate(degree as usize);
+            row = 0;
         }
         /// None has been given yet; 0 is no one's.
         static NEXT: AtomicU64 = AtomicU64::new(1);
@@ -230,7 +240,7 @@ impl Ways {
         // Of three routers or more, the ports of local links state which is which. Where they do not, or where links are
         // counted otherwise, packets are the same but for the numbers that they carry.
         let by_ports = a != 2 && matches!(own.wiring, Wiring::G | Wiring::RoundRobin);
-        Ok(Some(Self { galaxy, a, p: own.p, degree, places, gates, any_common, by_ports, id }))
+        Ok(Some(Self { galaxy, a, p: own.p, degree, places, gates, row, peers, any_common, by_ports, id }))
     }
 
     #[inline(always)]
@@ -239,18 +249,25 @@ impl Ways {
     }
 
     #[inline(always)]
-    fn gate(&self, supernode: u32, link: u32) -> &Gate {
-        &self.gates[(supernode * self.degree + link) as usize]
+    fn gate(&self, supernode: u32, link: u32) -> Gate {
+        self.gates[(supernode * self.row + link) as usize]
+    }
+
+    /// The routers at both ends of a link of a supernode.
+    #[inline(always)]
+    fn ends(&self, supernode: u32, link: u32) -> [u32; 2] {
+        let router = supernode * self.a + u32::from(self.gate(supernode, link).router);
+        [router, self.peers[(supernode * self.degree + link) as usize]]
     }
 
     /// Hops from `at`, over a link of its supernode and one of the supernode behind it, to `to`.
     #[inline(always)]
     fn cost(&self, at: RouterId, link: u32, to: RouterId) -> u32 {
-        let first = self.gate(self.place(at).supernode, link);
-        let (middle, end) = (self.place(RouterId(first.peer)), self.place(to));
+        let [leaves, enters] = self.ends(self.place(at).supernode, link);
+        let (middle, end) = (self.place(RouterId(enters)), self.place(to));
         let back = self.galaxy.link(middle.parts, end.parts).expect("a common neighbour");
-        let second = self.gate(middle.supernode, back);
-        2 + u32::from(first.router != at.0) + u32::from(second.router != first.peer) + u32::from(second.peer != to.0)
+        let [turns, arrives] = self.ends(middle.supernode, back);
+        2 + u32::from(leaves != at.0) + u32::from(turns != enters) + u32::from(arrives != to.0)
     }
 
     /// True if `min` needs no common neighbour between two routers.
@@ -310,12 +327,11 @@ impl Ways {
         between.ways.clear();
         let [here, there] = [from, to].map(|supernode| self.galaxy.parts(supernode));
         self.galaxy.common(here, there, |link| {
-            let first = self.gate(from, link);
-            let middle = self.place(RouterId(first.peer));
-            let second =
-                self.gate(middle.supernode, self.galaxy.link(middle.parts, there).expect("a common neighbour"));
-            let turns = second.router != first.peer;
-            between.ways.push(Way { link, leaves: first.router, arrives: second.peer, turns });
+            let [leaves, enters] = self.ends(from, link);
+            let middle = self.place(RouterId(enters));
+            let back = self.galaxy.link(middle.parts, there).expect("a common neighbour");
+            let [turns, arrives] = self.ends(middle.supernode, back);
+            between.ways.push(Way { link, leaves, arrives, turns: turns != enters });
         });
     }
 
@@ -386,10 +402,10 @@ impl Ways {
             Some(link) => link,
         };
         let gate = self.gate(here.supernode, link);
-        if gate.router == at.0 {
+        if first + u32::from(gate.router) == at.0 {
             (gate.port, true, plan.across())
         } else {
-            (self.local(at, gate.router - first), false, plan)
+            (self.local(at, gate.router.into()), false, plan)
         }
     }
 
@@ -517,7 +533,7 @@ impl Adaptive {
                 (router != src && router != dst).then_some((router, None))
             }
             Detours::Global => {
-                let arrived = RouterId(self.ways.gate(here, drawn).peer);
+                let arrived = RouterId(self.ways.ends(here, drawn)[1]);
                 let back = self.ways.galaxy.back(here, drawn);
                 let there = self.ways.place(dst).supernode;
                 (self.ways.place(arrived).supernode != there).then_some((arrived, Some(back)))
