@@ -54,10 +54,13 @@ impl<M: RouterModel, R: Routing> Arrivals<M> for R {
         } else {
             if domain.model.defers_in_flight() {
                 domain.arrive_apart(self, arrivals, now, &shared.snapshot, rules);
-            } else {
+            } else if self.looks_in_transit() {
                 domain.arrive::<R, false>(self, arrivals, now, &shared.snapshot, rules);
             }
             domain.arrive_apart(self, entries, now, &shared.snapshot, rules);
+            if !domain.model.defers_in_flight() && !self.looks_in_transit() {
+                domain.arrive::<R, false>(self, arrivals, now, &shared.snapshot, rules);
+            }
         }
         if again != Again::Never {
             domain.model.settle_queues();
@@ -452,6 +455,7 @@ impl<M: RouterModel> Domain<M> {
     ) {
         let expected = later(events, AHEAD, self.model.is_far());
         let routes = later(events, ROUTE_AHEAD, routing.is_far());
+        let looks = later(events, ROUTE_AHEAD, ANY && self.model.is_far());
         for (place, event) in events.iter().enumerate() {
             if let Some(next) = expected.get(place) {
                 self.model.pool().prefetch(next.place);
@@ -459,6 +463,9 @@ impl<M: RouterModel> Domain<M> {
             }
             if let Some(next) = routes.get(place) {
                 self.expect_route(routing, next);
+            }
+            if ANY && let Some(next) = looks.get(place) {
+                self.model.expect_queues(self.model.router_of(next.to));
             }
             self.arrive_one::<R, ANY>(routing, event, now, snapshot, rules);
         }
@@ -505,6 +512,9 @@ impl<M: RouterModel> Domain<M> {
         }
         let stream = u64::from(self.first_port + self.model.port_of(event.to)) << 32 | u64::from(now);
         let decided = self.route::<_, ANY>(routing, event.to, router, flit, NOWHERE, stream, snapshot, rules);
+        if !ANY && !routing.looks_in_transit() {
+            return self.model.accept_last(event.to, router, event.place, decided, now);
+        }
         self.model.accept(event.to, router, event.place, Some(decided), now);
     }
 

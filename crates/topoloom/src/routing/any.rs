@@ -92,6 +92,10 @@ impl Routing for AnyRouting {
         self.0.decides_again()
     }
 
+    fn looks_in_transit(&self) -> bool {
+        self.0.looks_in_transit()
+    }
+
     fn compares_classes(&self) -> bool {
         self.0.compares_classes()
     }
@@ -166,5 +170,82 @@ impl Routing for AnyRouting {
 
     fn likely_moves(&self, at: RouterId, state: PacketState, dst: RouterId, out: &mut Vec<(f64, Move)>) {
         self.0.likely_moves(at, state, dst, out);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Idle, build, offered};
+    use super::*;
+    use crate::network::PortId;
+    use crate::topology;
+
+    /// Fails whatever a routing looks at.
+    struct Blind;
+
+    impl View for Blind {
+        fn copy(&self) -> Self {
+            Self
+        }
+
+        fn occupancy(&self, _port: u32) -> u32 {
+            panic!("it looks at a queue")
+        }
+
+        fn published(&self, _port: PortId) -> u32 {
+            panic!("it looks at a snapshot")
+        }
+
+        fn interval(&self) -> u32 {
+            panic!("it looks at the number of the interval")
+        }
+
+        fn free_vcs(&self, _port: u32, _class: u8) -> u32 {
+            panic!("it looks at free VCs")
+        }
+
+        fn buffer(&self, _class: u8) -> u32 {
+            panic!("it looks at the size of a buffer")
+        }
+
+        fn decides_again(&self) -> bool {
+            panic!("it looks at whether its request has failed")
+        }
+    }
+
+    #[test]
+    fn what_does_not_look_in_transit_decides_blindly_there() {
+        let mut names = std::collections::BTreeSet::new();
+        for spec in
+            ["hyperx:3x4,p=2", "dragonfly:a=4,h=2,p=2", "slimfly:q=5", "flex:3x3x3", "galaxyfly:n=3,q=5,a=3,p=2"]
+        {
+            let network = topology::build(spec).expect(spec);
+            for name in offered(&network) {
+                let Some(routing) = build(&network, name).ok().filter(|routing| !routing.looks_in_transit()) else {
+                    continue;
+                };
+                names.insert(name);
+                for seed in 0..200 {
+                    let mut rng = Rng::stream(seed, 3);
+                    let [src, dst] = [(); 2].map(|()| RouterId(rng.below(network.num_routers() as u32)));
+                    if src == dst {
+                        continue;
+                    }
+                    let start = routing.start(src, dst, &Idle, &mut rng);
+                    let (mut at, mut hop) = (src, routing.choose(src, start, dst, &Idle, &mut rng));
+                    loop {
+                        let next = network.neighbors(at).find(|(port, _)| *port == u32::from(hop.port));
+                        at = next.expect("hops are over links").1;
+                        if at == dst {
+                            break;
+                        }
+                        hop = routing.choose(at, hop.next, dst, &Blind, &mut rng);
+                    }
+                }
+            }
+        }
+        for name in ["val", "ugal-l", "ugal-g", "lbr", "nar", "nal", "nag"] {
+            assert!(names.contains(name), "{name}");
+        }
     }
 }

@@ -679,6 +679,11 @@ impl Routing for Adaptive {
     }
 
     #[inline(always)]
+    fn looks_in_transit(&self) -> bool {
+        false
+    }
+
+    #[inline(always)]
     fn draws(&self, _fresh: bool) -> bool {
         false
     }

@@ -504,6 +504,11 @@ impl<M: Minimal> Routing for LoadBalancing<M> {
         Again::Revocable(1)
     }
 
+    #[inline(always)]
+    fn looks_in_transit(&self) -> bool {
+        false
+    }
+
     fn snapshot_period(&self) -> u32 {
         self.given.period
     }

@@ -547,6 +547,13 @@ pub trait Routing: Send + Sync {
         Again::Never
     }
 
+    /// True if `choose` looks at the view where heads do not decide again, too. Otherwise what arrives there is taken in when
+    /// nothing looks at queues any more.
+    #[inline(always)]
+    fn looks_in_transit(&self) -> bool {
+        true
+    }
+
     /// True if it looks at [`View::queue_of`], which is kept for such routings alone.
     fn compares_classes(&self) -> bool {
         false

@@ -479,6 +479,11 @@ impl<M: Minimal, const ADAPTIVE: bool> Routing for TwoPhase<M, ADAPTIVE> {
         if ADAPTIVE && self.compare != Compare::Sent { Again::Revocable(1) } else { Again::Never }
     }
 
+    #[inline(always)]
+    fn looks_in_transit(&self) -> bool {
+        false
+    }
+
     fn compares_classes(&self) -> bool {
         ADAPTIVE && matches!(self.compare, Compare::Vcs | Compare::Hybrid)
     }

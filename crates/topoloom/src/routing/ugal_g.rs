@@ -103,6 +103,10 @@ impl<M: Minimal> Routing for GlobalUgal<M> {
         self.two.decides_again()
     }
 
+    fn looks_in_transit(&self) -> bool {
+        self.two.looks_in_transit()
+    }
+
     fn snapshot_period(&self) -> u32 {
         self.period
     }

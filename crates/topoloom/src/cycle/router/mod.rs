@@ -220,11 +220,19 @@ pub trait RouterModel: Send {
     /// decided about it, and the state in which it was.
     fn accept(&mut self, vc: u32, router: u32, place: u32, decided: Option<(Decision, PacketState)>, now: u32);
 
+    /// The same, of a head that has decided, where none that arrives in this cycle looks at queues any more.
+    fn accept_last(&mut self, vc: u32, router: u32, place: u32, decided: (Decision, PacketState), now: u32) {
+        self.accept(vc, router, place, Some(decided), now);
+    }
+
     /// A credit has come back for output VC `vc`.
     fn credit(&mut self, vc: u32);
 
     /// The flit at `place` of the pool will arrive at input VC `vc` soon: the memory of both may be asked for.
     fn expect_flit(&self, _vc: u32, _place: u32) {}
+
+    /// A head will soon decide at `router`: the memory of its outputs' queues may be asked for.
+    fn expect_queues(&self, _router: u32) {}
 
     /// A head will soon be given output `out`: memory may be asked for.
     fn expect_decision(&self, _head: FreshHead, _out: u16) {}

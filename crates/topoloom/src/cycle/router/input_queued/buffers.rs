@@ -152,13 +152,19 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         ((port << LOG) + u32::from(class).min((1 << LOG) - 1)) as usize
     }
 
+    /// Output `out` of a router (domain numbering).
+    #[inline(always)]
+    pub(super) fn output(&self, router: u32, out: u16) -> u32 {
+        let RouterState { first_port, radix, .. } = self.routers[router as usize];
+        assert!(out < radix, "{NO_SUCH_PORT}");
+        first_port + u32::from(out)
+    }
+
     /// A head that arrives has decided: its packet's flits belong to the queue of its output (domain numbering), which is
     /// returned, once all has arrived.
     #[inline(always)]
     pub(super) fn join_queue(&mut self, router: u32, Decision { out, class, kind, .. }: Decision, head: u32) -> u32 {
-        let RouterState { first_port, radix, .. } = self.routers[router as usize];
-        assert!(out < radix, "{NO_SUCH_PORT}");
-        let port = first_port + u32::from(out);
+        let port = self.output(router, out);
         if kind & TAIL != 0 && !self.by_class {
             self.joins.single.push(port);
         } else {

@@ -46,6 +46,8 @@ const NEAR: usize = 128 << 10;
 const DEEP: usize = 256 << 10;
 /// Bytes up to which asking for that of requests router by router does not.
 const FAR: usize = 2 << 20;
+/// Bytes of a cache line.
+const LINE: usize = 64;
 /// No VC: an idle input VC's output, a free output VC's owner.
 const NONE: u16 = u16::MAX;
 
@@ -285,6 +287,8 @@ pub struct InputQueuedRouters<const LOG: u32, const KIND: u8> {
     delayed: bool,
     /// The last delays found, by step.
     delays_of: [Delay; 4],
+    /// That of the first step of a cycle, and the cycle.
+    arrival: (u32, Delay),
     /// Heads that are not ready yet, by the cycle in which they are: those that are from its first step on, and others.
     unready: [Wheel<Unready>; 2],
     /// Where packets that are given VCs of one output in one step may take the shared slots from each other: from how many
@@ -305,6 +309,43 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     #[inline(always)]
     fn delayed(&self) -> bool {
         Self::SHARES && self.delayed
+    }
+
+    /// A flit that has arrived, if it is a head with what has been decided about it, goes to the end of input VC `vc`.
+    #[inline(always)]
+    fn enqueue(&mut self, vc: u32, router: u32, place: u32, decided: Option<(Decision, PacketState)>, now: u32) {
+        let index = vc as usize;
+        let decision = decided.map(|(decision, _)| decision);
+        let first = self.append(index, place, decision);
+        // Where heads decide at the front, those that may do so again are taken in by `accept_front` and `accept_undecided`.
+        let again = self.decides_again() && self.deferring == 0;
+        let commitment = if again { self.commitment(place) } else { Commitment::Final };
+        debug_assert!(decided.is_none() || commitment == self.commitment(place));
+        if let (Commitment::Open, Some((_, before))) = (commitment, decided) {
+            self.remember(place, before);
+        }
+        if !first {
+            return;
+        }
+        match decision {
+            Some(Decision { out, class, .. }) if Self::SHARES => {
+                let delay = self.delay_on_arrival(now);
+                if !self.ask_vc_after(router, index, (out, class, commitment), delay) {
+                    return;
+                }
+            }
+            Some(Decision { out, class, .. }) => self.list_vc_request(router, index, out, class, commitment),
+            None => {
+                if KIND == GENERAL && self.delayed {
+                    self.ready[index] = after(self.speedup, first_step(self.speedup, now), self.delays.sw_alloc);
+                }
+                let vc_base = self.routers[router as usize].first_port << LOG;
+                let input = (vc - vc_base) as u16;
+                let output = self.held(vc_base as usize, input);
+                self.ask_switch(router as usize, input, output);
+            }
+        }
+        self.activate(router);
     }
 
     #[inline(always)]
@@ -558,6 +599,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
             ready: tables.filled(0, if options.delayed() && KIND != BUFFERED { ports << LOG } else { 0 }),
             delayed: options.delayed(),
             delays_of: [Delay::NONE; 4],
+            arrival: (u32::MAX, Delay::NONE),
             unready: [0, 1].map(|_| Wheel::new(options.routing_delay + options.vc_alloc_delay + 1)),
             tight: match policy.cut_through && policy.pool > 0 {
                 true => (policy.pool + 1).saturating_sub((setup.vcs + 1) * setup.largest),
@@ -589,43 +631,24 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
 
     #[inline(always)]
     fn accept(&mut self, vc: u32, router: u32, place: u32, decided: Option<(Decision, PacketState)>, now: u32) {
-        let index = vc as usize;
-        let decision = decided.map(|(decision, _)| decision);
-        if let Some(decision) = decision
+        if let Some((decision, _)) = decided
             && self.decides_again()
         {
             self.join_queue(router, decision, place);
         }
-        let first = self.append(index, place, decision);
-        // Where heads decide at the front, those that may do so again are taken in by `accept_front` and `accept_undecided`.
-        let again = self.decides_again() && self.deferring == 0;
-        let commitment = if again { self.commitment(place) } else { Commitment::Final };
-        debug_assert!(decided.is_none() || commitment == self.commitment(place));
-        if let (Commitment::Open, Some((_, before))) = (commitment, decided) {
-            self.remember(place, before);
+        self.enqueue(vc, router, place, decided, now);
+    }
+
+    #[inline(always)]
+    fn accept_last(&mut self, vc: u32, router: u32, place: u32, decided: (Decision, PacketState), now: u32) {
+        if self.decides_again() && self.bytes > FAR {
+            let port = self.join_queue(router, decided.0, place);
+            self.queued.prefetch(port as usize);
+        } else if self.decides_again() {
+            let Decision { out, class, .. } = decided.0;
+            self.move_queue(self.output(router, out), class, self.pool.get(place).size() as i32);
         }
-        if !first {
-            return;
-        }
-        match decision {
-            Some(Decision { out, class, .. }) if Self::SHARES => {
-                let step = if self.delayed() { first_step(self.speedup, now) } else { 0 };
-                if !self.ask_vc(router, index, (out, class, commitment), step) {
-                    return;
-                }
-            }
-            Some(Decision { out, class, .. }) => self.list_vc_request(router, index, out, class, commitment),
-            None => {
-                if KIND == GENERAL && self.delayed {
-                    self.ready[index] = after(self.speedup, first_step(self.speedup, now), self.delays.sw_alloc);
-                }
-                let vc_base = self.routers[router as usize].first_port << LOG;
-                let input = (vc - vc_base) as u16;
-                let output = self.held(vc_base as usize, input);
-                self.ask_switch(router as usize, input, output);
-            }
-        }
-        self.activate(router);
+        self.enqueue(vc, router, place, Some(decided), now);
     }
 
     #[inline(always)]
@@ -638,6 +661,16 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
             if self.many_wait {
                 self.waiting_heads.prefetch(vc as usize);
             }
+        }
+    }
+
+    #[inline(always)]
+    fn expect_queues(&self, router: u32) {
+        if self.decides_again() && self.bytes > FAR {
+            let RouterState { first_port, radix, .. } = self.routers[router as usize];
+            let (first, last) = (first_port as usize, first_port as usize + usize::from(radix) - 1);
+            (first..last).step_by(LINE / size_of::<PortQueue>()).for_each(|port| self.queued.prefetch(port));
+            self.queued.prefetch(last);
         }
     }
 
@@ -746,8 +779,8 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
     fn accept_undecided(&mut self, vc: u32, router: u32, place: u32, now: u32) {
         self.pool.at(place).out = UNDECIDED;
         if self.append(vc as usize, place, None) {
-            let step = if self.delayed() { first_step(self.speedup, now) } else { 0 };
-            self.ask_vc(router, vc as usize, (UNDECIDED, 0, Commitment::Open), step);
+            let delay = self.delay_on_arrival(now);
+            self.ask_vc_after(router, vc as usize, (UNDECIDED, 0, Commitment::Open), delay);
         }
     }
 
@@ -757,10 +790,13 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
         let port = self.join_queue(router, decision, place);
         self.append_first(vc as usize, place, decision);
         self.remember(place, before);
-        if self.delayed() {
-            self.ready[vc as usize] = self.delay_of(first_step(self.speedup, now)).ready;
+        let delay = self.delay_on_arrival(now);
+        let asks = self.front_asks((router, vc, place), port, decision, delay);
+        // As where `ask_vc_after` notes it.
+        if self.delayed() && (KIND == GENERAL || !asks) {
+            self.ready[vc as usize] = delay.ready;
         }
-        if !self.front_asks((router, vc, place), port, decision, now) {
+        if !asks {
             self.refused.push((router, vc));
         }
     }

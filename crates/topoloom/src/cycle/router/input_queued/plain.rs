@@ -667,10 +667,10 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
         let head = self.pool.get(front);
         let Flit { out, class, .. } = *head;
         let delayed = Self::BUFFERED && self.stock.delayed;
-        if delayed && Self::ADAPTIVE {
-            self.stock.ready[input as usize] = delay.ready;
-        }
         if Self::ADAPTIVE && out == UNDECIDED {
+            if delayed {
+                self.stock.ready[input as usize] = delay.ready;
+            }
             // As `InputQueuedRouters::ask_decision`.
             let vc = (self.first_port << LOG) as u32 + u32::from(input);
             self.again.fresh.push(FreshHead { vc, router: self.again.router, place: front });

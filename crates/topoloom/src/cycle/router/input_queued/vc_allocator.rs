@@ -4,8 +4,11 @@ use super::matching::{Pairing, turn, wavefront};
 use super::options::Allocator;
 use super::timing::{Delay, after, cycle_of, first_step};
 use super::waiting_heads::{Commitment, Unready};
-use super::{BUFFERED, GENERAL, InputQueuedRouters, NO_SUCH_PORT, NONE, RouterState};
+use super::{GENERAL, InputQueuedRouters, NO_SUCH_PORT, NONE, RouterState};
 use crate::cycle::flit::UNDECIDED;
+
+/// How many heads ahead memory is asked for.
+const AHEAD: usize = 8;
 
 /// An input VC that asks for an output VC of a class.
 #[derive(Debug, Clone, Copy)]
@@ -42,10 +45,12 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         (out, class, commitment): (u16, u8, Commitment),
         delay: Delay,
     ) -> bool {
-        if KIND != BUFFERED && self.delayed() {
+        let undecided = self.decides_again() && out == UNDECIDED;
+        // At the buffered kinds only one that decides before it is ready looks at this.
+        if self.delayed() && (KIND == GENERAL || undecided) {
             self.ready[index] = delay.ready;
         }
-        if self.decides_again() && out == UNDECIDED {
+        if undecided {
             self.ask_decision(router as usize, index as u32);
             return false;
         }
@@ -65,31 +70,47 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         self.unready[usize::from(delay.late)].push(delay.cycle, head);
     }
 
-    /// A head that decides again, at the front of input VC `index` (domain numbering), asks for an output VC in cycle
-    /// `now`. At the buffered kinds it is not on the list of requests before it is ready.
+    /// A head that decides again, at the front of input VC `index` (domain numbering), asks for an output VC. At the buffered
+    /// kinds it is not on the list of requests before its delay is over.
     #[inline(always)]
     pub(super) fn ask_after_deciding(
         &mut self,
         router: u32,
         index: usize,
         (out, class, commitment): (u16, u8, Commitment),
-        now: u32,
+        delay: Delay,
     ) {
-        if Self::BUFFERED && self.delayed {
-            let (first, ready) = (first_step(self.speedup, now), self.ready[index]);
-            if ready > first {
-                if commitment == Commitment::Noted {
-                    self.settle(index);
-                }
-                // Most have come to the front in this cycle.
-                let known = self.delay_of(first);
-                let delay = if known.ready == ready { known } else { Delay::until(self.speedup, ready) };
-                let (vc, commitment) = (index as u32, Commitment::Open);
-                return self.wait_until_ready(delay, Unready { vc, out, class, commitment });
+        if Self::BUFFERED && self.delayed && delay.ready > delay.step {
+            if commitment == Commitment::Noted {
+                self.settle(index);
             }
+            let (vc, commitment) = (index as u32, Commitment::Open);
+            return self.wait_until_ready(delay, Unready { vc, out, class, commitment });
         }
         self.list_vc_request(router, index, out, class, commitment);
         self.activate(router);
+    }
+
+    /// How long the head at the front of input VC `index` (domain numbering), which has decided in cycle `now`, must wait
+    /// still.
+    #[inline(always)]
+    pub(super) fn delay_left(&mut self, index: usize, now: u32) -> Delay {
+        if !Self::BUFFERED || !self.delayed {
+            return Delay::NONE;
+        }
+        let (step, ready) = (first_step(self.speedup, now), self.ready[index]);
+        // Most have come to the front in this cycle.
+        let known = self.delay_of(step);
+        if known.ready == ready { known } else { Delay { step, ..Delay::until(self.speedup, ready) } }
+    }
+
+    /// The delay of a head that comes to the front of its VC as it arrives, in cycle `now`.
+    #[inline(always)]
+    pub(super) fn delay_on_arrival(&mut self, now: u32) -> Delay {
+        if self.delayed() && self.arrival.0 != now {
+            self.arrival = (now, self.delay_of(first_step(self.speedup, now)));
+        }
+        self.arrival.1
     }
 
     /// [`InputQueuedRouters::delay_of`] the steps after those of the cycle whose first one is `first`, if there are delays.
@@ -128,7 +149,10 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     pub(super) fn list_ready(&mut self, now: u32) {
         for late in 0..self.unready.len() {
             let ready = self.unready[late].take(now);
-            for &Unready { vc, out, class, commitment } in &ready {
+            for (place, &Unready { vc, out, class, commitment }) in ready.iter().enumerate() {
+                if let Some(next) = ready.get(place + AHEAD) {
+                    self.inputs.prefetch(next.vc as usize);
+                }
                 let router = self.router_of[(vc >> LOG) as usize];
                 self.list_vc_request(router, vc as usize, out, class, commitment);
                 if Self::BUFFERED {

@@ -5,6 +5,7 @@
 //! is written to the pool when they are given a VC.
 
 use super::InputQueuedRouters;
+use super::timing::Delay;
 use crate::cycle::flit::{Decision, Flit};
 use crate::cycle::router::FreshHead;
 use crate::routing::PacketState;
@@ -134,24 +135,25 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         let port = self.routers[router as usize].first_port + u32::from(decision.out);
         self.remember(place, before);
         self.move_queue(port, decision.class, size as i32);
-        if !self.front_asks((router, vc, place), port, decision, now) {
+        let delay = self.delay_left(vc as usize, now);
+        if !self.front_asks((router, vc, place), port, decision, delay) {
             self.wait_undecided(router as usize, self.input_of(router, vc));
         }
     }
 
-    /// The head at `place`, at the front of input VC `vc` (domain numbering), asks for a VC of output `port`; false if none
-    /// that has room is free. Its record is then among the waiting heads.
+    /// The head at `place`, at the front of input VC `vc` (domain numbering), asks for a VC of output `port` after a delay;
+    /// false if none that has room is free. Its record is then among the waiting heads.
     #[inline(always)]
     pub(super) fn front_asks(
         &mut self,
         (router, vc, place): (u32, u32, u32),
         port: u32,
         Decision { out, class, .. }: Decision,
-        now: u32,
+        delay: Delay,
     ) -> bool {
         let usable = self.usable(port as usize, class, |this| this.policy.wanted(this.pool.get(place))) != 0;
         if usable {
-            self.ask_after_deciding(router, vc as usize, (out, class, Commitment::Open), now);
+            self.ask_after_deciding(router, vc as usize, (out, class, Commitment::Open), delay);
         } else {
             self.note(vc as usize);
         }
@@ -180,7 +182,8 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             let input = self.input_of(router, vc);
             self.routers[router as usize].undecided -= 1;
             self.undecided.remove(router as usize, input);
-            self.ask_after_deciding(router, vc as usize, (out, class, Commitment::Noted), now);
+            let delay = self.delay_left(vc as usize, now);
+            self.ask_after_deciding(router, vc as usize, (out, class, Commitment::Noted), delay);
         }
     }
 
