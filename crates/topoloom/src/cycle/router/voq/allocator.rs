@@ -1,6 +1,6 @@
 //! iSLIP over whole packets, and the heads that wait for room behind an output.
 
-use super::queues::{Pair, lane_behind};
+use super::queues::lane_behind;
 use super::traffic_classes::ADAPTIVE;
 use super::{Card, PORTS, Voq};
 use crate::bits::bits;
@@ -74,13 +74,24 @@ impl Voq {
         }
     }
 
-    /// The packet that is granted to an input goes through: its slots behind the output are taken. A single cell is sent.
+    /// The packet that is granted to an input goes through, and another `follows` in its queue, or [`NIL`]: its slots behind
+    /// the output are taken. A single cell is sent.
     #[inline(always)]
-    pub(super) fn go_through(&mut self, card: usize, grant: Grant, room: &Room, now: u32, channels: &mut Channels) {
+    pub(super) fn go_through(
+        &mut self,
+        card: usize,
+        grant: Grant,
+        follows: u32,
+        room: &Room,
+        now: u32,
+        channels: &mut Channels,
+    ) {
         let Grant { place, lane, input, output, .. } = grant;
         let first_port = self.cards[card].first_port;
         let (from, to) = (first_port + input, first_port + output);
-        self.pairs[(to << self.width | input) as usize].turn = lane as u8;
+        let pair = to << self.width | input;
+        self.pairs[pair as usize].turn = lane as u8;
+        self.know(pair, lane, follows);
         self.take(to, room);
         if self.pool.get(place).is_single() {
             channels.send_flit(PortId(to), room.lane.into(), now + self.crossbar_delay, place);
@@ -114,15 +125,17 @@ impl Voq {
     fn eligible(&mut self, at: &Arbitration, input: u32, output: u32) -> Option<Grant> {
         let port = at.first_port + output;
         let pair = port << self.width | input;
-        let Pair { asking, turn } = self.pairs[pair as usize];
-        let mut left = asking;
+        let of_pair = self.pairs[pair as usize];
+        let mut left = of_pair.asking;
         while left != 0 {
-            let lane = first_behind(left, turn);
+            let lane = first_behind(left, of_pair.turn);
             left &= !(1 << lane);
             let queue = self.queue_of(((at.first_port + input) << self.log) + lane, output);
-            let place = self.first(queue);
+            let place = self.first_of(of_pair, lane, queue);
             let grant = Grant { queue, place, lane, input, output };
             if self.has_room(port, &self.room(port, place)) {
+                // It will be taken out of its queue, if its input accepts.
+                self.queues.prefetch(queue as usize);
                 return Some(grant);
             }
             self.wait(at.card, grant);
@@ -236,12 +249,13 @@ impl Voq {
     fn connect(&mut self, at: &mut Arbitration, grant: Grant, now: u32, channels: &mut Channels) {
         let Grant { queue, place, lane, input, output } = grant;
         let to = at.first_port + output;
-        if !self.detach(queue, place) {
+        let follows = self.detach(queue, place);
+        if !self.is_ready(follows) {
             self.withdraw(at.card, to << self.width | input, lane);
         }
         at.free_inputs &= !(1 << input);
         at.free_outputs &= !(1 << output);
-        self.go_through(at.card, grant, &self.room(to, place), now, channels);
+        self.go_through(at.card, grant, follows, &self.room(to, place), now, channels);
     }
 }
 

@@ -273,7 +273,7 @@ impl RouterModel for Voq {
             contention: tables.filled(Contention::NONE, first_ports.len() - 1),
             card_of: tables.of(card_of.flat_map(|(c, w)| std::iter::repeat_n(c as u32, (w[1] - w[0]) as usize))),
             ports: tables.filled(port, ports),
-            pairs: tables.filled(Pair { asking: 0, turn: LAST }, ports << width),
+            pairs: tables.filled(Pair::EMPTY, ports << width),
             waiting: tables.filled(0, ports << width),
             queues: tables.filled(NIL, (ports << log) << width),
             coming: tables.filled(NIL, ports << log),
@@ -433,8 +433,10 @@ impl RouterModel for Voq {
             self.ports[(self.cards[card].first_port + output) as usize].waiting &= !(1 << input);
         }
         let packet = self.first(queue);
-        // What follows may have become ready up to the last step.
-        if self.detach(queue, packet) {
+        let follows = self.detach(queue, packet);
+        self.know(pair as u32, lane, follows);
+        // It may have become ready up to the last step.
+        if self.is_ready(follows) {
             self.ask(card, pair as u32, lane);
         }
         self.pool.at(packet).decide(decision);
@@ -445,7 +447,9 @@ impl RouterModel for Voq {
         let alone = self.queues[other as usize] == NIL;
         self.append(other, packet);
         if alone {
-            self.ask(card, self.pair(card, input, decision.out.into()) as u32, lane);
+            let pair = self.pair(card, input, decision.out.into()) as u32;
+            self.know(pair, lane, packet);
+            self.ask(card, pair, lane);
         }
     }
 
@@ -553,7 +557,8 @@ mod tests {
         while !packets.is_empty() {
             let first = cards.first(queue);
             assert_eq!(first, packets.remove(0));
-            assert!(!cards.detach(queue, first), "none has its stages behind it");
+            let next = cards.detach(queue, first);
+            assert!(!cards.is_ready(next), "none has its stages behind it");
             assert_eq!(cards.packets(queue).collect::<Vec<_>>(), packets);
         }
     }

@@ -1,6 +1,7 @@
 //! Virtual output queues: packets by input VC and output, and which of their heads may be sent.
 
 use super::Voq;
+use super::allocator::LAST;
 use super::traffic_classes::ADAPTIVE;
 use crate::cycle::flit::{Flit, NIL};
 use crate::limits::MAX_VCS;
@@ -37,6 +38,15 @@ pub(super) struct Pair {
     pub(super) asking: u64,
     /// The VC that sent last: those behind it are preferred.
     pub(super) turn: u8,
+    /// The VC whose queue has its head at `head`, unless that is [`NIL`]: of most pairs one VC asks, and to look where its
+    /// head is takes two steps through memory that is far.
+    pub(super) known: u8,
+    pub(super) head: u32,
+}
+
+impl Pair {
+    /// That of no packet: any VC may be the first.
+    pub(super) const EMPTY: Self = Self { asking: 0, turn: LAST, known: 0, head: NIL };
 }
 
 impl Voq {
@@ -80,6 +90,21 @@ impl Voq {
         self.pool.behind(self.queues[queue as usize])
     }
 
+    /// The same of one of a `pair`, by VC `lane` of the input.
+    #[inline(always)]
+    pub(super) fn first_of(&self, pair: Pair, lane: u32, queue: u32) -> u32 {
+        let known = u32::from(pair.known) == lane && pair.head != NIL;
+        debug_assert!(!known || pair.head == self.first(queue), "a head that is known is the first");
+        if known { pair.head } else { self.first(queue) }
+    }
+
+    /// The head of the queue of VC `lane` of a pair is at `head`, or is not known any more.
+    #[inline(always)]
+    pub(super) fn know(&mut self, pair: u32, lane: u32, head: u32) {
+        let pair = &mut self.pairs[pair as usize];
+        (pair.known, pair.head) = (lane as u8, head);
+    }
+
     /// The packets of a queue, in order.
     pub(super) fn packets(&self, queue: u32) -> impl Iterator<Item = u32> + '_ {
         let last = self.queues[queue as usize];
@@ -97,16 +122,22 @@ impl Voq {
         }
     }
 
-    /// Takes the head, which is at `first`, out of a queue; returns true if the next one may be sent.
+    /// Takes the head, which is at `first`, out of a queue; returns the next one, or [`NIL`].
     #[inline(always)]
-    pub(super) fn detach(&mut self, queue: u32, first: u32) -> bool {
+    pub(super) fn detach(&mut self, queue: u32, first: u32) -> u32 {
         let last = self.queues[queue as usize];
         if first == last {
             self.queues[queue as usize] = NIL;
-            return false;
+            return NIL;
         }
         let next = self.pool.behind(first);
         self.pool.link(last, next);
-        self.pool.get(next).class & READY != 0
+        next
+    }
+
+    /// True if there is a packet at `place`, and it may be sent.
+    #[inline(always)]
+    pub(super) fn is_ready(&self, place: u32) -> bool {
+        place != NIL && self.pool.get(place).class & READY != 0
     }
 }

@@ -78,6 +78,9 @@ impl Voq {
         let several = self.queues[queue as usize] != place;
         if (taken & 1 == 1) | several {
             self.pool.at(place).class |= READY;
+            if self.first(queue) == place {
+                self.know(pair, lane, place);
+            }
             return self.ask(card, pair, lane);
         }
         let room = self.room(to, place);
@@ -88,7 +91,7 @@ impl Voq {
         self.ports[from as usize].accepted = output as u8;
         self.ports[to as usize].granted = input as u8;
         self.queues[queue as usize] = NIL;
-        self.go_through(card, grant, &room, now, channels);
+        self.go_through(card, grant, NIL, &room, now, channels);
     }
 
     /// Asks for the memory that a packet needs when it becomes ready.
