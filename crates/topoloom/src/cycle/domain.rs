@@ -52,13 +52,16 @@ impl<M: RouterModel, R: Routing> Arrivals<M> for R {
         if !M::MAY_DEFER {
             domain.arrive::<R, true>(self, arrivals, now, &shared.snapshot, rules);
         } else {
-            if domain.model.defers_in_flight() {
+            let in_flight = domain.model.defers_in_flight();
+            // Those that add to queues and do not look at them come last.
+            let last = !in_flight && !self.looks_in_transit();
+            if in_flight {
                 domain.arrive_apart(self, arrivals, now, &shared.snapshot, rules);
-            } else if self.looks_in_transit() {
+            } else if !last {
                 domain.arrive::<R, false>(self, arrivals, now, &shared.snapshot, rules);
             }
             domain.arrive_apart(self, entries, now, &shared.snapshot, rules);
-            if !domain.model.defers_in_flight() && !self.looks_in_transit() {
+            if last {
                 domain.arrive::<R, false>(self, arrivals, now, &shared.snapshot, rules);
             }
         }
