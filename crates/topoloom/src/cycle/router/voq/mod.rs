@@ -669,6 +669,20 @@ mod tests {
     }
 
     #[test]
+    fn what_follows_a_head_that_falls_back_is_the_head_then() {
+        // The debug build checks each head that is known against its queue.
+        let network = crate::topology::build("torus:4x4,p=2").unwrap();
+        for packet in ["1", "1-5"] {
+            let config =
+                format!(r#"{{"model": "extoll", "buffer": 8, "packet": "{packet}", "warmup": 200, "measure": 2000}}"#);
+            let config = serde_json::from_str(&config).unwrap();
+            let point =
+                crate::cycle::simulate(&network, "duato", "uniform", 1.0, &config, &crate::watch::NoControl).unwrap();
+            assert!(point.accepted > 0.3 && !point.deadlocked, "{packet}: {}", point.accepted);
+        }
+    }
+
+    #[test]
     fn what_goes_through_at_once_is_what_islip_grants() {
         for (config, most) in [
             (r#"{"model": "extoll", "buffer": 16}"#, 1),
