@@ -458,7 +458,8 @@ impl<M: RouterModel> Domain<M> {
     ) {
         let expected = later(events, AHEAD, self.model.is_far());
         let routes = later(events, ROUTE_AHEAD, routing.is_far());
-        let looks = later(events, ROUTE_AHEAD, ANY && self.model.is_far());
+        let asks = ANY && M::MAY_DEFER;
+        let looks = if asks { later(events, ROUTE_AHEAD, self.model.are_queues_far()) } else { &[] };
         for (place, event) in events.iter().enumerate() {
             if let Some(next) = expected.get(place) {
                 self.model.pool().prefetch(next.place);
@@ -467,7 +468,7 @@ impl<M: RouterModel> Domain<M> {
             if let Some(next) = routes.get(place) {
                 self.expect_route(routing, next);
             }
-            if ANY && let Some(next) = looks.get(place) {
+            if asks && let Some(next) = looks.get(place) {
                 self.model.expect_queues(self.model.router_of(next.to));
             }
             self.arrive_one::<R, ANY>(routing, event, now, snapshot, rules);

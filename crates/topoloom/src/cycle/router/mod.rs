@@ -231,6 +231,11 @@ pub trait RouterModel: Send {
     /// The flit at `place` of the pool will arrive at input VC `vc` soon: the memory of both may be asked for.
     fn expect_flit(&self, _vc: u32, _place: u32) {}
 
+    /// True if the memory of queues that heads look at is asked for before they decide.
+    fn are_queues_far(&self) -> bool {
+        false
+    }
+
     /// A head will soon decide at `router`: the memory of its outputs' queues may be asked for.
     fn expect_queues(&self, _router: u32) {}
 

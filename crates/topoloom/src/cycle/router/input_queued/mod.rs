@@ -641,7 +641,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
 
     #[inline(always)]
     fn accept_last(&mut self, vc: u32, router: u32, place: u32, decided: (Decision, PacketState), now: u32) {
-        if self.decides_again() && self.bytes > FAR {
+        if self.are_queues_far() {
             let port = self.join_queue(router, decided.0, place);
             self.queued.prefetch(port as usize);
         } else if self.decides_again() {
@@ -665,13 +665,16 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
     }
 
     #[inline(always)]
+    fn are_queues_far(&self) -> bool {
+        self.decides_again() && self.bytes > FAR
+    }
+
+    #[inline(always)]
     fn expect_queues(&self, router: u32) {
-        if self.decides_again() && self.bytes > FAR {
-            let RouterState { first_port, radix, .. } = self.routers[router as usize];
-            let (first, last) = (first_port as usize, first_port as usize + usize::from(radix) - 1);
-            (first..last).step_by(LINE / size_of::<PortQueue>()).for_each(|port| self.queued.prefetch(port));
-            self.queued.prefetch(last);
-        }
+        let RouterState { first_port, radix, .. } = self.routers[router as usize];
+        let (first, last) = (first_port as usize, first_port as usize + usize::from(radix) - 1);
+        (first..last).step_by(LINE / size_of::<PortQueue>()).for_each(|port| self.queued.prefetch(port));
+        self.queued.prefetch(last);
     }
 
     #[inline(always)]
