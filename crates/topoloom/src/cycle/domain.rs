@@ -21,6 +21,8 @@ use crate::traffic::Traffic;
 const AHEAD: usize = 24;
 /// And that of a routing, for which the flit must have come.
 const ROUTE_AHEAD: usize = 8;
+/// How many packets start between two looks at which queues will be compared.
+const START_AHEAD: usize = 128;
 
 /// The events whose memory is asked for while those so far `ahead` of them are taken in: none where all of it is near.
 #[inline(always)]
@@ -50,7 +52,7 @@ impl<M: RouterModel, R: Routing> Arrivals<M> for R {
         let again = self.decides_again();
         let rules = Rules { seed: shared.seed, all_vcs: shared.all_vcs, rings: self.keeps_bubbles() };
         if !M::MAY_DEFER {
-            domain.arrive::<R, true>(self, arrivals, now, &shared.snapshot, rules);
+            domain.arrive::<R, true>(self, [arrivals; 2], now, &shared.snapshot, rules);
         } else {
             let in_flight = domain.model.defers_in_flight();
             // Those that add to queues and do not look at them come last.
@@ -58,11 +60,11 @@ impl<M: RouterModel, R: Routing> Arrivals<M> for R {
             if in_flight {
                 domain.arrive_apart(self, arrivals, now, &shared.snapshot, rules);
             } else if !last {
-                domain.arrive::<R, false>(self, arrivals, now, &shared.snapshot, rules);
+                domain.arrive::<R, false>(self, [arrivals; 2], now, &shared.snapshot, rules);
             }
             domain.arrive_apart(self, entries, now, &shared.snapshot, rules);
             if last {
-                domain.arrive::<R, false>(self, arrivals, now, &shared.snapshot, rules);
+                domain.arrive::<R, false>(self, [arrivals; 2], now, &shared.snapshot, rules);
             }
         }
         if again != Again::Never {
@@ -445,21 +447,19 @@ impl<M: RouterModel> Domain<M> {
         }
     }
 
-    /// Flits have reached routers: heads are routed, from the state at the end of the previous internal step. Some may start, or
-    /// decide at the front of their VC, if there are `ANY` such.
+    /// Flits have reached routers, the first of all that have or, most often, all of them: heads are routed, from the state at
+    /// the end of the previous internal step. Some may start, or decide at the front of their VC, if there are `ANY` such.
     #[inline(always)]
     fn arrive<R: Routing, const ANY: bool>(
         &mut self,
         routing: &R,
-        events: &[FlitEvent],
+        [events, all]: [&[FlitEvent]; 2],
         now: u32,
         snapshot: &Snapshot,
         rules: Rules,
     ) {
-        let expected = later(events, AHEAD, self.model.is_far());
-        let routes = later(events, ROUTE_AHEAD, routing.is_far());
-        let asks = ANY && M::MAY_DEFER;
-        let looks = if asks { later(events, ROUTE_AHEAD, self.model.are_queues_far()) } else { &[] };
+        let expected = later(all, AHEAD, self.model.is_far());
+        let routes = later(all, ROUTE_AHEAD, routing.is_far());
         for (place, event) in events.iter().enumerate() {
             if let Some(next) = expected.get(place) {
                 self.model.pool().prefetch(next.place);
@@ -467,9 +467,6 @@ impl<M: RouterModel> Domain<M> {
             }
             if let Some(next) = routes.get(place) {
                 self.expect_route(routing, next);
-            }
-            if asks && let Some(next) = looks.get(place) {
-                self.model.expect_queues(self.model.router_of(next.to));
             }
             self.arrive_one::<R, ANY>(routing, event, now, snapshot, rules);
         }
@@ -486,7 +483,31 @@ impl<M: RouterModel> Domain<M> {
         snapshot: &Snapshot,
         rules: Rules,
     ) {
-        self.arrive::<R, true>(routing, events, now, snapshot, rules.of(routing));
+        let far = self.model.are_queues_far();
+        let part = if far { START_AHEAD } else { usize::MAX };
+        let mut left = events;
+        while !left.is_empty() {
+            let count = part.min(left.len());
+            if far {
+                self.expect_queues(&left[..count]);
+            }
+            let (next, behind) = left.split_at(count);
+            self.arrive::<R, true>(routing, [next, left], now, snapshot, rules.of(routing));
+            left = behind;
+        }
+    }
+
+    /// Asks for the memory of the queues that heads will look at, once for those at one router that follow each other.
+    #[inline(never)]
+    fn expect_queues(&self, events: &[FlitEvent]) {
+        let mut last = u32::MAX;
+        for event in events {
+            let router = self.model.router_of(event.to);
+            if router != last {
+                self.model.expect_queues(router);
+                last = router;
+            }
+        }
     }
 
     /// One of them.

@@ -20,9 +20,10 @@ pub(super) struct InputVc {
     pub(super) front: u32,
     pub(super) last: u32,
     pub(super) flits: u16,
-    /// The output VC (router numbering) that the packet at the front holds, or [`NONE`]: of the general kind only. See
-    /// [`InputQueuedRouters::held`].
-    pub(super) output: u16,
+    /// What else is kept of the packet at the front. At the general kind: the output VC (router numbering) that it holds, or
+    /// [`NONE`]; see [`InputQueuedRouters::held`]. At the others: the place of its record, if it has one; see
+    /// [`InputQueuedRouters::record`].
+    pub(super) kept: u16,
     /// The router's output VC that it was given last.
     pub(super) last_output: u16,
     /// The class that its head wants while it waits, off all lists, for a VC.
@@ -34,7 +35,7 @@ pub(super) struct InputVc {
 impl InputVc {
     /// What a VC is before anything has arrived.
     pub(super) const EMPTY: Self =
-        Self { front: NIL, last: NIL, flits: 0, output: NONE, last_output: NONE, class: 0, tail: false };
+        Self { front: NIL, last: NIL, flits: 0, kept: NONE, last_output: NONE, class: 0, tail: false };
 
     /// The front flit leaves: returns its place, and whether it is the last of its packet.
     #[inline(always)]
@@ -106,10 +107,11 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             std::mem::replace(&mut self.vc_requests[place], VcRequest::NONE);
         let (input, port) = (input as usize, first_port + port as usize);
         if self.decides_again() && commitment != Commitment::Final {
-            if commitment == Commitment::Open {
-                self.note((first_port << LOG) + input);
-            }
-            return self.leave_undecided(router, input);
+            let record = match commitment {
+                Commitment::Noted => self.record(first_port << LOG, input),
+                _ => self.note(router, (first_port << LOG) + input),
+            };
+            return self.leave_undecided(router, record);
         }
         self.inputs[(first_port << LOG) + input].class = class;
         self.ports[port].waiting += 1;
@@ -132,9 +134,9 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     /// its router is `vc_base`.
     #[inline(always)]
     pub(super) fn held(&self, vc_base: usize, input: u16) -> u16 {
-        let InputVc { output, last_output, .. } = self.inputs[vc_base + usize::from(input)];
+        let InputVc { kept, last_output, .. } = self.inputs[vc_base + usize::from(input)];
         match KIND {
-            GENERAL => output,
+            GENERAL => kept,
             _ if last_output == NONE || self.holder(vc_base + usize::from(last_output)) != input => NONE,
             _ => last_output,
         }

@@ -83,6 +83,19 @@ impl InputSets {
         Some(first)
     }
 
+    /// Puts the first one that is not in the set of `owner` into it; some is not.
+    #[inline(always)]
+    pub(super) fn insert_first(&mut self, owner: usize) -> usize {
+        let (mut word, first) = (0, owner * self.words);
+        while self.bits[first + word] == u64::MAX {
+            word += 1;
+        }
+        let bits = &mut self.bits[first + word];
+        let place = word * 64 + bits.trailing_ones() as usize;
+        *bits |= *bits + 1;
+        place
+    }
+
     /// Puts an input VC into the set of `owner`, in which it is not.
     #[inline(always)]
     pub(super) fn insert(&mut self, owner: usize, input: usize) {

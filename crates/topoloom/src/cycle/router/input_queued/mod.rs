@@ -203,10 +203,13 @@ pub struct InputQueuedRouters<const LOG: u32, const KIND: u8> {
     switch_requests: Table<SwitchRequest>,
     /// The input VCs that wait at each output.
     waiting: InputSets,
-    /// Those at each router whose heads may decide again.
-    undecided: InputSets,
-    /// By input VC, the heads that wait and may decide again.
+    /// The heads that wait and may decide again. Those of a router have the first places from its first VC on, however few
+    /// they are: what is used of this is near.
     waiting_heads: Table<WaitingHead>,
+    /// The places of these, in the numbering of each router.
+    noted: InputSets,
+    /// Those of them that are not on the list of requests.
+    undecided: InputSets,
     /// The router of each port.
     router_of: Table<u32>,
     /// VCs of each class; behind them all VCs. Any class is an index: a routing may decide for one that there is not.
@@ -254,10 +257,6 @@ pub struct InputQueuedRouters<const LOG: u32, const KIND: u8> {
     /// Heads that have visited fewer routers than this decide at the front of their VC: `revocable`, or 0 if all decide when
     /// they arrive.
     deferring: u16,
-    /// This many of them decide in this cycle that of those that arrive many will wait, too.
-    many_wait: bool,
-    /// More memory than that of the input VC will be needed by what arrives: one of both.
-    expects_more: bool,
     /// Where heads decide again, what waits for and behind each output.
     queued: Table<PortQueue>,
     /// Where routings compare them, [`View::queue_of`](crate::routing::View::queue_of), by port and class; else empty.
@@ -267,8 +266,8 @@ pub struct InputQueuedRouters<const LOG: u32, const KIND: u8> {
     class_of: [u8; 64],
     /// What has arrived in the cycle at hand.
     joins: Joins,
-    /// Heads that have arrived at the front of their VC in the cycle, router and input VC of each, and have to wait.
-    refused: Vec<(u32, u32)>,
+    /// Heads that have arrived at the front of their VC in the cycle, and have to wait: router and record of each.
+    refused: Vec<(u32, usize)>,
     /// Routers at which something has changed since the heads that wait there decided.
     looking: Vec<u32>,
     /// Heads that have come to the front of their VC, and decide for the first time.
@@ -536,6 +535,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
         // of a port only. Flits on wires and in buffers are at the places where the pool put them. Tables that an option
         // leaves empty are read with that option only.
         let tables = unsafe { TableMaker::promise() };
+        let of_routers = || InputSets::new(&tables, if decides { first_ports.len() - 1 } else { 0 }, radix << LOG);
         Self {
             routers: tables.of(first_ports.windows(2).map(router)),
             inputs: tables.filled(InputVc::EMPTY, ports << LOG),
@@ -545,9 +545,9 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
             vc_requests: tables.filled(VcRequest::NONE, ports << LOG),
             switch_requests: tables.filled(SwitchRequest { input: NONE, output: NONE }, ports << LOG),
             waiting: InputSets::new(&tables, ports, radix << LOG),
-            undecided: InputSets::new(&tables, if decides { first_ports.len() - 1 } else { 0 }, radix << LOG),
-            waiting_heads: tables
-                .filled(WaitingHead::of(&Flit::NONE, Flit::NONE.state), if decides { ports << LOG } else { 0 }),
+            waiting_heads: tables.filled(WaitingHead::NONE, if decides { ports << LOG } else { 0 }),
+            noted: of_routers(),
+            undecided: of_routers(),
             router_of: tables.of(first_ports
                 .windows(2)
                 .enumerate()
@@ -573,8 +573,6 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
             wanted: tables.filled(0, if policy.whole == 0 { 0 } else { ports << LOG }),
             revocable: setup.again.routers(),
             deferring: if let Again::Revocable(routers) = setup.again { routers } else { 0 },
-            many_wait: false,
-            expects_more: decides && setup.again != Again::Revocable(1),
             queued: tables.filled(PortQueue::default(), if decides { ports } else { 0 }),
             queues: tables.filled(0, if by_class { ports << LOG } else { 0 }),
             by_class,
@@ -641,10 +639,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
 
     #[inline(always)]
     fn accept_last(&mut self, vc: u32, router: u32, place: u32, decided: (Decision, PacketState), now: u32) {
-        if self.are_queues_far() {
-            let port = self.join_queue(router, decided.0, place);
-            self.queued.prefetch(port as usize);
-        } else if self.decides_again() {
+        if self.decides_again() {
             let Decision { out, class, .. } = decided.0;
             self.move_queue(self.output(router, out), class, self.pool.get(place).size() as i32);
         }
@@ -654,13 +649,8 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
     #[inline(always)]
     fn expect_flit(&self, vc: u32, place: u32) {
         self.inputs.prefetch(vc as usize);
-        if self.decides_again() && self.expects_more {
-            if self.remembers {
-                prefetch(&self.before, place as usize);
-            }
-            if self.many_wait {
-                self.waiting_heads.prefetch(vc as usize);
-            }
+        if self.decides_again() && self.remembers {
+            prefetch(&self.before, place as usize);
         }
     }
 
@@ -794,13 +784,13 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
         self.append_first(vc as usize, place, decision);
         self.remember(place, before);
         let delay = self.delay_on_arrival(now);
-        let asks = self.front_asks((router, vc, place), port, decision, delay);
+        let waits = self.front_asks((router, vc, place), port, decision, delay);
         // As where `ask_vc_after` notes it.
-        if self.delayed() && (KIND == GENERAL || !asks) {
+        if self.delayed() && (KIND == GENERAL || waits.is_some()) {
             self.ready[vc as usize] = delay.ready;
         }
-        if !asks {
-            self.refused.push((router, vc));
+        if let Some(record) = waits {
+            self.refused.push((router, record));
         }
     }
 
@@ -880,27 +870,25 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
             for word in 0..self.undecided.words {
                 let mut bits = self.undecided.word(router as usize, word);
                 while bits != 0 {
-                    let vc = vc_base + word as u32 * 64 + bits.trailing_zeros();
+                    let number = vc_base + word as u32 * 64 + bits.trailing_zeros();
+                    let vc = vc_base + u32::from(self.waiting_heads[number as usize].input);
                     if self.is_far() {
-                        self.waiting_heads.prefetch(vc as usize);
                         self.inputs.prefetch(vc as usize);
                     }
-                    waiting.push((vc, vc));
+                    waiting.push((vc, number));
                     bits &= bits - 1;
                 }
             }
         }
         // These have decided in this cycle.
-        while let Some((router, vc)) = self.refused.pop() {
-            self.wait_undecided(router as usize, self.input_of(router, vc));
+        while let Some((router, record)) = self.refused.pop() {
+            self.wait_undecided(router as usize, record);
         }
-        self.many_wait = waiting.len() > self.routers.len() / 4;
-        self.expects_more = self.remembers || self.many_wait;
     }
 
     #[inline(always)]
-    fn waiting_head(&self, vc: u32) -> Flit {
-        self.waiting_heads[vc as usize].flit()
+    fn waiting_head(&self, number: u32) -> Flit {
+        self.waiting_heads[number as usize].flit()
     }
 
     #[inline(always)]
@@ -910,10 +898,10 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
     }
 
     #[inline(always)]
-    fn redirect(&mut self, vc: u32, _number: u32, decision: Decision, now: u32) {
+    fn redirect(&mut self, vc: u32, number: u32, decision: Decision, now: u32) {
         let router = self.router_of(vc);
         assert!(decision.out < self.routers[router as usize].radix, "{NO_SUCH_PORT}");
-        self.head_decides_anew(router, vc, decision, now);
+        self.head_decides_anew(router, (vc, number), decision, now);
     }
 
     #[inline(always)]
@@ -939,7 +927,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
         }
         let router = self.router_of(vc) as usize;
         let input = (vc - vc_base) as usize;
-        let front = &self.noted(router, input).map_or(*self.front(vc as usize), WaitingHead::flit);
+        let front = &self.noted(router, input as u16).map_or(*self.front(vc as usize), WaitingHead::flit);
         if front.out == UNDECIDED {
             // It decides in the next cycle.
             return Wait::Nothing;

@@ -91,6 +91,8 @@ struct Stock<'a> {
     roomy: u32,
     /// See [`RouterState::late`]; none from the later step on.
     late: usize,
+    /// The step is the last one of its cycle.
+    last: bool,
     /// See [`InputQueuedRouters::delayed`].
     delayed: bool,
     unready: &'a mut [Wheel<Unready>; 2],
@@ -103,6 +105,8 @@ struct Again<'a> {
     /// See [`InputQueuedRouters::undecided`].
     undecided: &'a mut InputSets,
     heads: Part<'a, WaitingHead>,
+    /// See [`InputQueuedRouters::noted`].
+    noted: &'a mut InputSets,
     before: &'a [PacketState],
     queued: Part<'a, PortQueue>,
     /// See [`InputQueuedRouters::fresh`].
@@ -175,7 +179,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         let (in_vc, index) = (Self::vc(input), first_vc + usize::from(input));
         let PortArbiters { free, waiting, .. } = self.ports[out_port];
         let free = free & self.class_masks[class as usize];
-        let InputVc { tail, flits, front, .. } = self.inputs[index];
+        let InputVc { tail, flits, .. } = self.inputs[index];
         if free == 0 || waiting > 0 || !tail {
             return false;
         }
@@ -199,7 +203,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             self.queued[out_port].sent += 1;
         }
         if Self::ADAPTIVE && commitment == Commitment::Noted {
-            self.pool.at(front).decide(self.waiting_heads[index].decision());
+            self.settle(router, index);
         }
         let vc = &mut self.inputs[index];
         vc.last_output = port << LOG | out_vc as u16;
@@ -259,6 +263,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             again: Again {
                 undecided: &mut self.undecided,
                 heads: self.waiting_heads.part(of_vcs.0, of_vcs.1),
+                noted: &mut self.noted,
                 before: &self.before,
                 queued: self.queued.part(of_ports.0, of_ports.1),
                 fresh: &mut self.fresh,
@@ -275,6 +280,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
                 tight: self.tight,
                 roomy,
                 late: state.late.into(),
+                last: false,
                 delayed: self.delayed,
                 unready: &mut self.unready,
                 ready: self.ready.part(of_ready.0, of_ready.1),
@@ -324,6 +330,9 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
     #[inline(always)]
     fn step(&mut self, cycle: Cycle, substep: u32) {
         let asking = self.asking_switch;
+        if Self::BUFFERED {
+            self.stock.last = substep + 1 == cycle.substeps;
+        }
         if Self::BUFFERED && self.stock.late > 0 {
             match self.asking_vc - std::mem::take(&mut self.stock.late) {
                 0 => {}
@@ -358,10 +367,28 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
             free = self.with_room(port, free, self.size_of(place));
         }
         if free == 0 {
-            self.park(place);
+            if Self::BUFFERED {
+                self.park_or_stay(place);
+            } else {
+                self.park(place);
+            }
             return None;
         }
         Some(port << LOG | InputQueuedRouters::<LOG, KIND>::pick(free, port, last_output) as u16)
+    }
+
+    /// The request at `place`, for which no VC is free, or none has room, is taken off the list, or stays on it: in the last
+    /// step of a cycle most of those that hold VCs have been given them in the cycle, and leave in this step.
+    #[inline(always)]
+    fn park_or_stay(&mut self, place: usize) {
+        let VcRequest { port, class, commitment, .. } = self.vc_requests[place];
+        let held = self.ports[port as usize].free & self.class_masks[class as usize] == 0;
+        if held && self.stock.last && commitment == Commitment::Final {
+            // As if it had picked one, which it does not win.
+            self.vc_requests[place].last_output = port << LOG;
+        } else {
+            self.park(place);
+        }
     }
 
     /// As [`InputQueuedRouters::all_fit`].
@@ -393,7 +420,7 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
     fn size_of(&self, place: usize) -> u32 {
         let VcRequest { input, commitment, .. } = self.vc_requests[place];
         let head = match commitment {
-            Commitment::Noted => &self.again.heads[input as usize].flit(),
+            Commitment::Noted => &self.again.heads[self.record(input)].flit(),
             _ => self.pool.get(self.inputs[input as usize].front),
         };
         self.policy.wanted(head)
@@ -407,10 +434,8 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
             std::mem::replace(&mut self.vc_requests[place], VcRequest::NONE);
         let (input, port) = (input as usize, port as usize);
         if Self::ADAPTIVE && commitment != Commitment::Final {
-            if commitment == Commitment::Open {
-                self.note(input);
-            }
-            return self.leave_undecided(input);
+            let record = if commitment == Commitment::Open { self.note(input) } else { self.record(input as u16) };
+            return self.leave_undecided(record);
         }
         self.inputs[input].class = class;
         self.ports[port].waiting += 1;
@@ -421,10 +446,16 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
     #[inline(always)]
     fn allocate_single_vc(&mut self) {
         let request = self.vc_requests[0];
-        self.asking_vc = 0;
-        if let Some(output) = self.pick(0) {
-            self.grant_vc(request, output);
+        match self.pick(0) {
+            Some(output) => self.grant_vc(request, output),
+            None if Self::BUFFERED && self.vc_requests[0].input != NONE => {
+                // It stays.
+                self.vc_requests[0] = request;
+                return;
+            }
+            None => {}
         }
+        self.asking_vc = 0;
     }
 
     /// VC allocation of the first `asking` requests: inputs choose, then output VCs. What is served or parked is taken off
@@ -461,7 +492,7 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
 
     /// Where winners of VCs of one output may take the shared slots from each other, they are served in the order of the
     /// VCs, and marked. Those that come too late ask again.
-    #[inline(never)]
+    #[inline(always)]
     fn grant_vcs_in_order(&mut self, asking: usize) {
         let mut winners = std::mem::take(self.stock.winners);
         for place in 0..asking {
@@ -486,8 +517,7 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
     #[inline(always)]
     fn grant_vc(&mut self, VcRequest { input, commitment, .. }: VcRequest, output: u16) {
         if Self::ADAPTIVE && commitment == Commitment::Noted {
-            let decision = self.again.heads[input as usize].decision();
-            self.pool.at(self.inputs[input as usize].front).decide(decision);
+            self.settle(input);
         }
         let vc = &mut self.inputs[input as usize];
         vc.last_output = output;
@@ -726,17 +756,35 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
         self.asking_vc += 1;
     }
 
-    /// The head at the front of input VC `input`, which may decide again, will wait.
+    /// As [`InputQueuedRouters::record`].
     #[inline(always)]
-    fn note(&mut self, input: usize) {
-        let front = self.inputs[input].front;
-        self.again.heads[input] = WaitingHead::new(self.pool.get(front), self.again.before, front);
+    fn record(&self, input: u16) -> usize {
+        self.inputs[input as usize].kept.into()
+    }
+
+    /// As [`InputQueuedRouters::note`].
+    #[inline(always)]
+    fn note(&mut self, input: usize) -> usize {
+        let record = self.again.noted.insert_first(self.again.router as usize);
+        let vc = &mut self.inputs[input];
+        vc.kept = record as u16;
+        let head = self.pool.get(vc.front);
+        self.again.heads[record] = WaitingHead::new(head, input as u16, self.again.before, vc.front);
+        record
+    }
+
+    /// As [`InputQueuedRouters::settle`].
+    #[inline(always)]
+    fn settle(&mut self, input: u16) {
+        let record = self.record(input);
+        self.again.noted.remove(self.again.router as usize, record);
+        self.pool.at(self.inputs[input as usize].front).decide(self.again.heads[record].decision());
     }
 
     /// As [`InputQueuedRouters::leave_undecided`].
     #[inline(always)]
-    fn leave_undecided(&mut self, input: usize) {
-        self.again.undecided.insert(self.again.router as usize, input);
+    fn leave_undecided(&mut self, record: usize) {
+        self.again.undecided.insert(self.again.router as usize, record);
         self.again.count += 1;
         self.again.look = true;
     }

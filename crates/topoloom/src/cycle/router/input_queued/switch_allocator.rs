@@ -272,7 +272,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         channels.send_flit(PortId(out_port as u32), Self::vc(request.output), departure, place);
         channels.send_credit(PortId(in_port as u32), Self::vc(request.input), now);
         if tail {
-            self.inputs[index].output = NONE;
+            self.inputs[index].kept = NONE;
             self.outputs[out_index].owner = NONE;
             self.ports[out_port].free |= 1 << Self::vc(request.output);
             self.freed(router, out_port);

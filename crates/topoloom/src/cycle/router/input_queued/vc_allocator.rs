@@ -82,7 +82,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     ) {
         if Self::BUFFERED && self.delayed && delay.ready > delay.step {
             if commitment == Commitment::Noted {
-                self.settle(index);
+                self.settle(router as usize, index);
             }
             let (vc, commitment) = (index as u32, Commitment::Open);
             return self.wait_until_ready(delay, Unready { vc, out, class, commitment });
@@ -258,7 +258,8 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     pub(super) fn size_of(&self, vc_base: usize, request: VcRequest) -> u32 {
         let vc = vc_base + request.input as usize;
         if request.commitment == Commitment::Noted {
-            return self.policy.wanted(&self.waiting_heads[vc].flit());
+            let record = vc_base + self.record(vc_base, request.input.into());
+            return self.policy.wanted(&self.waiting_heads[record].flit());
         }
         self.policy.wanted(self.front(vc))
     }
@@ -468,10 +469,10 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         step: u32,
     ) {
         if commitment == Commitment::Noted {
-            self.settle(vc_base + input as usize);
+            self.settle(router, vc_base + input as usize);
         }
         let vc = &mut self.inputs[vc_base + input as usize];
-        vc.output = output;
+        vc.kept = output;
         if self.deep {
             self.pool.prefetch(vc.front);
         }

@@ -4,8 +4,8 @@
 //! more memory than is near, so their records are copied to where those of a router stand together. What they have decided
 //! is written to the pool when they are given a VC.
 
-use super::InputQueuedRouters;
 use super::timing::Delay;
+use super::{GENERAL, InputQueuedRouters};
 use crate::cycle::flit::{Decision, Flit};
 use crate::cycle::router::FreshHead;
 use crate::routing::PacketState;
@@ -34,6 +34,8 @@ pub(super) struct WaitingHead {
     /// The output that it has decided for, or [`UNDECIDED`](crate::cycle::flit::UNDECIDED), and the class.
     pub(super) out: u16,
     hops: u16,
+    /// The input VC (router numbering).
+    pub(super) input: u16,
     pub(super) class: u8,
     kind: u8,
 }
@@ -41,17 +43,19 @@ pub(super) struct WaitingHead {
 const _: () = assert!(size_of::<WaitingHead>() == 32);
 
 impl WaitingHead {
-    /// The record of a head that decides in state `before`.
-    #[inline(always)]
-    pub(super) fn of(head: &Flit, before: PacketState) -> Self {
-        let Flit { dst, state, eject, out, hops, class, kind, .. } = *head;
-        Self { dst, before, after: state, size: head.size() as u16, eject, out, hops, class, kind }
-    }
+    /// That of no head.
+    pub(super) const NONE: Self = {
+        let Flit { dst, state, eject, out, hops, class, kind, .. } = Flit::NONE;
+        Self { dst, before: state, after: state, size: 1, eject, out, hops, input: 0, class, kind }
+    };
 
-    /// The record of the head at `place` in the pool, which decided in the state of that place in `before`, if it is kept.
+    /// The record of the head at `place` in the pool and the front of input VC `input` (router numbering), which decided in the
+    /// state of that place in `before`, if it is kept.
     #[inline(always)]
-    pub(super) fn new(head: &Flit, before: &[PacketState], place: u32) -> Self {
-        Self::of(head, before.get(place as usize).copied().unwrap_or(PacketState::direct(0)))
+    pub(super) fn new(head: &Flit, input: u16, before: &[PacketState], place: u32) -> Self {
+        let Flit { dst, state, eject, out, hops, class, kind, .. } = *head;
+        let before = before.get(place as usize).copied().unwrap_or(PacketState::direct(0));
+        Self { dst, before, after: state, size: head.size() as u16, eject, out, hops, input, class, kind }
     }
 
     /// The head as it was when it decided.
@@ -104,17 +108,40 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         self.before[place] = before;
     }
 
-    /// The head at the front of input VC `vc` (domain numbering) will wait.
+    /// The record (router numbering) of the head at the front of input VC `input` of the router whose first VC is `vc_base`,
+    /// which waits.
     #[inline(always)]
-    pub(super) fn note(&mut self, vc: usize) {
+    pub(super) fn record(&self, vc_base: usize, input: usize) -> usize {
+        if KIND == GENERAL { input } else { self.inputs[vc_base + input].kept.into() }
+    }
+
+    /// The head at the front of input VC `vc` (domain numbering) will wait: returns its record (router numbering).
+    // Not inlined: what arrives needs the registers.
+    #[inline(never)]
+    pub(super) fn note(&mut self, router: usize, vc: usize) -> usize {
+        let vc_base = (self.routers[router].first_port as usize) << LOG;
+        let input = vc - vc_base;
+        let record = if KIND == GENERAL {
+            self.noted.insert(router, input);
+            input
+        } else {
+            let first = self.noted.insert_first(router);
+            self.inputs[vc].kept = first as u16;
+            first
+        };
         let front = self.inputs[vc].front;
-        self.waiting_heads[vc] = WaitingHead::new(self.pool.get(front), &self.before, front);
+        self.waiting_heads[vc_base + record] =
+            WaitingHead::new(self.pool.get(front), input as u16, &self.before, front);
+        record
     }
 
     /// The head at the front of input VC `vc` (domain numbering), which has waited, does what it has decided.
     #[inline(always)]
-    pub(super) fn settle(&mut self, vc: usize) {
-        self.pool.at(self.inputs[vc].front).decide(self.waiting_heads[vc].decision());
+    pub(super) fn settle(&mut self, router: usize, vc: usize) {
+        let vc_base = (self.routers[router].first_port as usize) << LOG;
+        let record = self.record(vc_base, vc - vc_base);
+        self.noted.remove(router, record);
+        self.pool.at(self.inputs[vc].front).decide(self.waiting_heads[vc_base + record].decision());
     }
 
     /// The head at the front of input VC `vc` (domain numbering) has come there undecided: it decides in the next cycle, and
@@ -136,13 +163,13 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         self.remember(place, before);
         self.move_queue(port, decision.class, size as i32);
         let delay = self.delay_left(vc as usize, now);
-        if !self.front_asks((router, vc, place), port, decision, delay) {
-            self.wait_undecided(router as usize, self.input_of(router, vc));
+        if let Some(record) = self.front_asks((router, vc, place), port, decision, delay) {
+            self.wait_undecided(router as usize, record);
         }
     }
 
-    /// The head at `place`, at the front of input VC `vc` (domain numbering), asks for a VC of output `port` after a delay;
-    /// false if none that has room is free. Its record is then among the waiting heads.
+    /// The head at `place`, at the front of input VC `vc` (domain numbering), asks for a VC of output `port` after a delay. If
+    /// none that has room is free, it waits: returns its record (router numbering).
     #[inline(always)]
     pub(super) fn front_asks(
         &mut self,
@@ -150,26 +177,19 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         port: u32,
         Decision { out, class, .. }: Decision,
         delay: Delay,
-    ) -> bool {
-        let usable = self.usable(port as usize, class, |this| this.policy.wanted(this.pool.get(place))) != 0;
-        if usable {
-            self.ask_after_deciding(router, vc as usize, (out, class, Commitment::Open), delay);
-        } else {
-            self.note(vc as usize);
+    ) -> Option<usize> {
+        if self.usable(port as usize, class, |this| this.policy.wanted(this.pool.get(place))) == 0 {
+            return Some(self.note(router as usize, vc as usize));
         }
-        usable
+        self.ask_after_deciding(router, vc as usize, (out, class, Commitment::Open), delay);
+        None
     }
 
-    /// Input VC `vc` (domain numbering) in the numbering of its router.
+    /// The head at the front of input VC `vc` (domain numbering), which waits with this `record` (domain numbering), has
+    /// decided again.
     #[inline(always)]
-    pub(super) fn input_of(&self, router: u32, vc: u32) -> usize {
-        (vc - (self.routers[router as usize].first_port << LOG)) as usize
-    }
-
-    /// The head at the front of input VC `vc` (domain numbering), which waits, has decided again.
-    #[inline(always)]
-    pub(super) fn head_decides_anew(&mut self, router: u32, vc: u32, decision: Decision, now: u32) {
-        let head = &mut self.waiting_heads[vc as usize];
+    pub(super) fn head_decides_anew(&mut self, router: u32, (vc, record): (u32, u32), decision: Decision, now: u32) {
+        let head = &mut self.waiting_heads[record as usize];
         let before = *head;
         head.decide(decision);
         let (size, Decision { out, class, .. }) = (before.size() as i32, decision);
@@ -177,39 +197,37 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         let port = first_port + u32::from(out);
         self.move_queue(first_port + u32::from(before.out), before.class, -size);
         self.move_queue(port, class, size);
-        let wanted = |this: &Self| this.policy.wanted(&this.waiting_heads[vc as usize].flit());
+        let wanted = |this: &Self| this.policy.wanted(&this.waiting_heads[record as usize].flit());
         if self.usable(port as usize, class, wanted) != 0 {
-            let input = self.input_of(router, vc);
             self.routers[router as usize].undecided -= 1;
-            self.undecided.remove(router as usize, input);
+            self.undecided.remove(router as usize, (record - (first_port << LOG)) as usize);
             let delay = self.delay_left(vc as usize, now);
             self.ask_after_deciding(router, vc as usize, (out, class, Commitment::Noted), delay);
         }
     }
 
-    /// The head at the front of input VC `input` (router numbering), which has been noted, did not get a VC: it decides
-    /// again in the next cycle, and then whenever a VC of the router is freed, until it is on the list of requests.
+    /// The head of this `record` (router numbering) did not get a VC: it decides again in the next cycle, and then whenever a
+    /// VC of the router is freed, until it is on the list of requests.
     #[inline(always)]
-    pub(super) fn leave_undecided(&mut self, router: usize, input: usize) {
-        self.wait_undecided(router, input);
+    pub(super) fn leave_undecided(&mut self, router: usize, record: usize) {
+        self.wait_undecided(router, record);
         self.look(router);
     }
 
-    /// The head at the front of input VC `input` (router numbering), which has been noted, decides again whenever a VC of
-    /// the router is freed.
+    /// The head of this `record` (router numbering) decides again whenever a VC of the router is freed.
     #[inline(always)]
-    pub(super) fn wait_undecided(&mut self, router: usize, input: usize) {
+    pub(super) fn wait_undecided(&mut self, router: usize, record: usize) {
         self.routers[router].undecided += 1;
-        self.undecided.insert(router, input);
+        self.undecided.insert(router, record);
     }
 
     /// The record of the head at the front of input VC `input` of a router, if it waits and may decide again.
-    pub(super) fn noted(&self, router: usize, input: usize) -> Option<&WaitingHead> {
-        let (vc_base, asking, _) = self.lists(router);
-        let decides = self.decides_again() && self.undecided.contains(router, input);
-        let asks =
-            |request: &super::VcRequest| usize::from(request.input) == input && request.commitment == Commitment::Noted;
-        let noted = decides || self.vc_requests.slice(vc_base, asking).iter().any(asks);
-        noted.then(|| &self.waiting_heads[vc_base + input])
+    pub(super) fn noted(&self, router: usize, input: u16) -> Option<&WaitingHead> {
+        if !self.decides_again() {
+            return None;
+        }
+        let (vc_base, vcs) = ((self.routers[router].first_port as usize) << LOG, (self.radix(router) as usize) << LOG);
+        let records = (0..vcs).filter(|&record| self.noted.contains(router, record));
+        records.map(|record| &self.waiting_heads[vc_base + record]).find(|head| head.input == input)
     }
 }
