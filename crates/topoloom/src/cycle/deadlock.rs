@@ -42,11 +42,14 @@ struct Graph<'e, 'a, M> {
     stride: u32,
     /// Packets take all their slots at once.
     cut_through: bool,
+    /// [`RouterModel::in_stages`] of each domain.
+    in_stages: Vec<Vec<u32>>,
 }
 
 impl<'e, 'a, M: RouterModel> Graph<'e, 'a, M> {
     fn new(engine: &'e Engine<'a, M>, stride: u32, cut_through: bool) -> Self {
-        Self { engine, stride, cut_through }
+        let in_stages = engine.domains.iter().map(|domain| domain.model.in_stages()).collect();
+        Self { engine, stride, cut_through, in_stages }
     }
 
     /// The domain of a VC, and its number there.
@@ -58,7 +61,12 @@ impl<'e, 'a, M: RouterModel> Graph<'e, 'a, M> {
 
     fn flits(&self, vc: u32) -> u32 {
         let (domain, local) = self.local(vc);
-        self.engine.domains[domain].model.flits(local)
+        self.engine.domains[domain].model.flits(local) + self.in_stages(domain, local)
+    }
+
+    /// Flits in the stages of VC `local` of a domain.
+    fn in_stages(&self, domain: usize, local: u32) -> u32 {
+        self.in_stages[domain].get(local as usize).copied().unwrap_or(0)
     }
 
     fn router(&self, vc: u32) -> u32 {
@@ -76,6 +84,9 @@ impl<'e, 'a, M: RouterModel> Graph<'e, 'a, M> {
     /// The input VCs that a VC waits for; `None` if it can move, or something that is under way will let it move.
     fn waits(&self, vc: u32) -> Option<Vec<u32>> {
         let (domain, local) = self.local(vc);
+        if self.in_stages(domain, local) > 0 {
+            return None;
+        }
         let first = self.engine.domains[domain].first_port * self.stride;
         let model = &self.engine.domains[domain].model;
         match model.waits_for(local) {

@@ -332,8 +332,13 @@ pub trait RouterModel: Send {
     /// The head `number` in input VC `vc`, one of the others, has decided this in cycle `_now`; after those, in their order.
     fn redirect(&mut self, _vc: u32, _number: u32, _decision: Decision, _now: u32) {}
 
-    /// Flits in one input VC.
+    /// Flits in one input VC, without those of [`RouterModel::in_stages`].
     fn flits(&self, vc: u32) -> u32;
+
+    /// Flits in each input VC that are in no queue yet: they need nothing to go on but time. Nothing if there never are such.
+    fn in_stages(&self) -> Vec<u32> {
+        Vec::new()
+    }
 
     /// What input VC `vc` waits for.
     fn waits_for(&self, vc: u32) -> Wait;

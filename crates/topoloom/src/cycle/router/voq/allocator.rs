@@ -1,6 +1,6 @@
 //! iSLIP over whole packets, and the heads that wait for room behind an output.
 
-use super::queues::lane_behind;
+use super::queues::{Pair, lane_behind};
 use super::traffic_classes::ADAPTIVE;
 use super::{Card, PORTS, Voq};
 use crate::bits::bits;
@@ -74,24 +74,14 @@ impl Voq {
         }
     }
 
-    /// The packet that is granted to an input goes through, and another `follows` in its queue, or [`NIL`]: its slots behind
-    /// the output are taken. A single cell is sent.
+    /// The packet that is granted to an input goes through: its slots behind the output are taken. A single cell is sent.
     #[inline(always)]
-    pub(super) fn go_through(
-        &mut self,
-        card: usize,
-        grant: Grant,
-        follows: u32,
-        room: &Room,
-        now: u32,
-        channels: &mut Channels,
-    ) {
+    pub(super) fn go_through(&mut self, card: usize, grant: Grant, room: &Room, now: u32, channels: &mut Channels) {
         let Grant { place, lane, input, output, .. } = grant;
         let first_port = self.cards[card].first_port;
         let (from, to) = (first_port + input, first_port + output);
         let pair = to << self.width | input;
         self.pairs[pair as usize].turn = lane as u8;
-        self.know(pair, lane, follows);
         self.take(to, room);
         if self.pool.get(place).is_single() {
             channels.send_flit(PortId(to), room.lane.into(), now + self.crossbar_delay, place);
@@ -103,12 +93,13 @@ impl Voq {
 
     /// A packet of several cells goes through from this cycle on.
     #[inline(always)]
-    fn occupy(&mut self, card: usize, Grant { queue, place, input, output, .. }: Grant) {
+    fn occupy(&mut self, card: usize, Grant { place, lane, input, output, .. }: Grant) {
         let state = &mut self.cards[card];
         state.busy_inputs |= 1 << input;
         state.busy_outputs |= 1 << output;
-        let own = &mut self.ports[(state.first_port + input) as usize];
-        (own.packet, own.vc, own.output, own.sent) = (place, queue >> self.width, output as u16, 0);
+        let from = state.first_port + input;
+        let own = &mut self.ports[from as usize];
+        (own.packet, own.vc, own.output, own.sent) = (place, (from << self.log) + lane, output as u16, 0);
         self.activate(card);
     }
 
@@ -120,34 +111,38 @@ impl Voq {
         self.policy.fits(taken, self.ports.checked(port).shared, size)
     }
 
-    /// The head of input `input` that may be sent to `output` now. Heads without room are taken off.
+    /// The head that is next for `output`, of a free input: there may be no room for it.
     #[inline(always)]
-    fn eligible(&mut self, at: &Arbitration, input: u32, output: u32) -> Option<Grant> {
-        let port = at.first_port + output;
-        let pair = port << self.width | input;
-        let of_pair = self.pairs[pair as usize];
-        let mut left = of_pair.asking;
-        while left != 0 {
-            let lane = first_behind(left, of_pair.turn);
-            left &= !(1 << lane);
-            let queue = self.queue_of(((at.first_port + input) << self.log) + lane, output);
-            let place = self.first_of(of_pair, lane, queue);
-            let grant = Grant { queue, place, lane, input, output };
-            if self.has_room(port, &self.room(port, place)) {
-                // It will be taken out of its queue, if its input accepts.
-                self.queues.prefetch(queue as usize);
-                return Some(grant);
-            }
-            self.wait(at.card, grant);
+    fn candidate(&self, at: &Arbitration, output: u32) -> Option<Grant> {
+        let port = &self.ports[(at.first_port + output) as usize];
+        let inputs = port.asking & at.free_inputs;
+        if inputs == 0 {
+            return None;
         }
-        None
+        let input = first_behind(inputs, port.granted);
+        let pair = (at.first_port + output) << self.width | input;
+        let Pair { asking, turn } = self.pairs[pair as usize];
+        let lane = first_behind(asking, turn);
+        let queue = self.queue_of(pair, lane);
+        Some(Grant { queue, place: self.first(queue), lane, input, output })
     }
 
-    /// A head has no room behind its output.
+    /// The same with room, from a `grant` on that is a candidate. Heads without room are taken off.
+    #[inline(always)]
+    fn eligible(&mut self, at: &Arbitration, mut grant: Grant) -> Option<Grant> {
+        let port = at.first_port + grant.output;
+        while !self.has_room(port, &self.room(port, grant.place)) {
+            self.wait(at.card, grant.queue, grant.place);
+            grant = self.candidate(at, grant.output)?;
+        }
+        Some(grant)
+    }
+
+    /// The head of a queue, at `place`, has no room behind its output.
     #[inline(never)]
-    pub(super) fn wait(&mut self, card: usize, Grant { queue, place, lane, input, output }: Grant) {
-        let port = self.cards[card].first_port + output;
-        let pair = port << self.width | input;
+    pub(super) fn wait(&mut self, card: usize, queue: u32, place: u32) {
+        let (pair, lane) = self.place_of(queue);
+        let (port, input) = (pair >> self.width, pair & ((1 << self.width) - 1));
         let head = self.pool.get(place);
         let size = head.size() as u16;
         let least = &mut self.slots[((port << self.log) + u32::from(lane_behind(head))) as usize].least;
@@ -182,12 +177,11 @@ impl Voq {
     fn relieve(&mut self, port: usize) {
         let card = self.card_of[port] as usize;
         let log = self.log;
-        let output = port as u32 - self.cards[card].first_port;
         (port << log..(port + 1) << log).for_each(|vc| self.slots[vc].least = 0);
         for input in bits(std::mem::take(&mut self.ports[port].waiting)) {
-            let pair = self.pair(card, input, output);
-            for lane in bits(std::mem::take(&mut self.waiting[pair])) {
-                self.ask(card, pair as u32, lane);
+            let pair = (port as u32) << self.width | input;
+            for lane in bits(std::mem::take(&mut self.waiting[pair as usize])) {
+                self.ask(card, pair, lane);
             }
         }
     }
@@ -217,22 +211,22 @@ impl Voq {
     /// Every free output grants to a free input, and these accept the one that they prefer; returns the inputs, a bit each.
     #[inline(always)]
     fn grant(&mut self, at: &Arbitration) -> u64 {
-        let mut accepted = 0u64;
+        // First what leads to their heads, for all outputs: the memory of one is waited for while that of others comes.
+        let mut count = 0;
         for output in bits(self.cards[at.card].wanted & at.free_outputs) {
-            let port = &self.ports[(at.first_port + output) as usize];
-            let (mut inputs, granted) = (port.asking & at.free_inputs, port.granted);
-            while inputs != 0 {
-                let input = first_behind(inputs, granted);
-                inputs &= !(1 << input);
-                let Some(grant) = self.eligible(at, input, output) else { continue };
-                let other = accepted >> input & 1 != 0;
-                accepted |= 1 << input;
-                if !other
-                    || self.prefers(at.first_port + input, grant.output, self.grants[input as usize % PORTS].output)
-                {
-                    self.grants[input as usize % PORTS] = grant;
-                }
-                break;
+            if let Some(candidate) = self.candidate(at, output) {
+                self.candidates[count % PORTS] = candidate;
+                count += 1;
+            }
+        }
+        let mut accepted = 0u64;
+        for number in 0..count {
+            let Some(grant) = self.eligible(at, self.candidates[number % PORTS]) else { continue };
+            let input = grant.input;
+            let other = accepted >> input & 1 != 0;
+            accepted |= 1 << input;
+            if !other || self.prefers(at.first_port + input, grant.output, self.grants[input as usize % PORTS].output) {
+                self.grants[input as usize % PORTS] = grant;
             }
         }
         accepted
@@ -249,13 +243,12 @@ impl Voq {
     fn connect(&mut self, at: &mut Arbitration, grant: Grant, now: u32, channels: &mut Channels) {
         let Grant { queue, place, lane, input, output } = grant;
         let to = at.first_port + output;
-        let follows = self.detach(queue, place);
-        if !self.is_ready(follows) {
+        if self.detach(queue, place) {
             self.withdraw(at.card, to << self.width | input, lane);
         }
         at.free_inputs &= !(1 << input);
         at.free_outputs &= !(1 << output);
-        self.go_through(at.card, grant, follows, &self.room(to, place), now, channels);
+        self.go_through(at.card, grant, &self.room(to, place), now, channels);
     }
 }
 

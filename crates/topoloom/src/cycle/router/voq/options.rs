@@ -21,8 +21,8 @@ pub static INFO: RouterInfo = RouterInfo {
     fill,
     interface,
     most_ports: Some(CARD_PORTS),
-    // A queue for each input VC and output, and a round robin for each input and output.
-    memory: |stride, radix| stride * 80 + radix.next_power_of_two() * (stride * 4 + 24) + 128,
+    // A queue for each input VC and output, with when packets join it, and a round robin for each input and output.
+    memory: |stride, radix| stride * 80 + radix.next_power_of_two() * (stride * 8 + 24) + 128,
     describe,
     prepare: super::prepare,
 };

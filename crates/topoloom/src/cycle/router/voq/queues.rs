@@ -20,15 +20,20 @@ pub(super) struct Stay {
     pub(super) class: u8,
 }
 
-/// In [`Flit::class`] of a head in a buffer, beside its VC behind the output, and [`ADAPTIVE`] if it may fall back on another
-/// one: its stages are behind it.
-pub(super) const READY: u8 = 1 << 6;
-const _: () = assert!(MAX_VCS <= READY as u32 && READY < ADAPTIVE, "numbers of VCs are below both");
+/// The most of [`Voq::side_by_side`]: half a cache line. Where few VCs are in use, the memory of others is not between.
+pub(super) const MOST_SIDE_BY_SIDE: u32 = 3;
+
+const _: () = assert!(MAX_VCS <= ADAPTIVE as u32, "numbers of VCs are below it");
+
+impl Stay {
+    /// That of no packet.
+    pub(super) const NONE: Self = Self { before: PacketState::direct(0), injected: 0, arrived: 0, class: 0 };
+}
 
 /// The VC behind its output that a head in a buffer takes.
 #[inline(always)]
 pub(super) fn lane_behind(head: &Flit) -> u8 {
-    head.class & !(ADAPTIVE | READY)
+    head.class & !ADAPTIVE
 }
 
 /// The queues of an input for an output, a bit for each VC of the input.
@@ -38,24 +43,14 @@ pub(super) struct Pair {
     pub(super) asking: u64,
     /// The VC that sent last: those behind it are preferred.
     pub(super) turn: u8,
-    /// The VC whose queue has its head at `head`, unless that is [`NIL`]: of most pairs one VC asks, and to look where its
-    /// head is takes two steps through memory that is far.
-    pub(super) known: u8,
-    pub(super) head: u32,
 }
 
 impl Pair {
     /// That of no packet: any VC may be the first.
-    pub(super) const EMPTY: Self = Self { asking: 0, turn: LAST, known: 0, head: NIL };
+    pub(super) const EMPTY: Self = Self { asking: 0, turn: LAST };
 }
 
 impl Voq {
-    #[inline(always)]
-    pub(super) fn pair(&self, card: usize, input: u32, output: u32) -> usize {
-        let port = (self.cards[card].first_port + output) as usize;
-        port << self.width | input as usize
-    }
-
     /// The head of a queue may be sent from now on.
     #[inline(always)]
     pub(super) fn ask(&mut self, card: usize, pair: u32, lane: u32) {
@@ -84,25 +79,24 @@ impl Voq {
         }
     }
 
+    /// The queue of VC `lane` of a pair.
+    #[inline(always)]
+    pub(super) fn queue_of(&self, pair: u32, lane: u32) -> u32 {
+        let log = self.side_by_side;
+        (lane >> log) * self.group + (pair << log | lane & ((1 << log) - 1))
+    }
+
+    /// The pair and the VC of a queue.
+    pub(super) fn place_of(&self, queue: u32) -> (u32, u32) {
+        let log = self.side_by_side;
+        let (group, number) = (queue / self.group, queue % self.group);
+        (number >> log, group << log | number & ((1 << log) - 1))
+    }
+
     /// The head of a queue that is not empty: the last packet has it behind itself.
     #[inline(always)]
     pub(super) fn first(&self, queue: u32) -> u32 {
         self.pool.behind(self.queues[queue as usize])
-    }
-
-    /// The same of one of a `pair`, by VC `lane` of the input.
-    #[inline(always)]
-    pub(super) fn first_of(&self, pair: Pair, lane: u32, queue: u32) -> u32 {
-        let known = u32::from(pair.known) == lane && pair.head != NIL;
-        debug_assert!(!known || pair.head == self.first(queue), "a head that is known is the first");
-        if known { pair.head } else { self.first(queue) }
-    }
-
-    /// The head of the queue of VC `lane` of a pair is at `head`, or is not known any more.
-    #[inline(always)]
-    pub(super) fn know(&mut self, pair: u32, lane: u32, head: u32) {
-        let pair = &mut self.pairs[pair as usize];
-        (pair.known, pair.head) = (lane as u8, head);
     }
 
     /// The packets of a queue, in order.
@@ -112,32 +106,28 @@ impl Voq {
         std::iter::successors(first, move |&packet| (packet != last).then(|| self.pool.behind(packet)))
     }
 
+    /// Returns true if the queue was empty: the packet is its head.
     #[inline(always)]
-    pub(super) fn append(&mut self, queue: u32, packet: u32) {
+    pub(super) fn append(&mut self, queue: u32, packet: u32) -> bool {
         let last = std::mem::replace(&mut self.queues[queue as usize], packet);
-        let first = if last == NIL { packet } else { self.pool.behind(last) };
+        let empty = last == NIL;
+        // One that is alone is the last one before itself.
+        let before = if empty { packet } else { last };
+        let first = if empty { packet } else { self.pool.behind(last) };
+        self.pool.link(before, packet);
         self.pool.link(packet, first);
-        if last != NIL {
-            self.pool.link(last, packet);
-        }
+        empty
     }
 
-    /// Takes the head, which is at `first`, out of a queue; returns the next one, or [`NIL`].
+    /// Takes the head, which is at `first`, out of a queue; returns true if it is empty then.
     #[inline(always)]
-    pub(super) fn detach(&mut self, queue: u32, first: u32) -> u32 {
+    pub(super) fn detach(&mut self, queue: u32, first: u32) -> bool {
         let last = self.queues[queue as usize];
         if first == last {
             self.queues[queue as usize] = NIL;
-            return NIL;
+            return true;
         }
-        let next = self.pool.behind(first);
-        self.pool.link(last, next);
-        next
-    }
-
-    /// True if there is a packet at `place`, and it may be sent.
-    #[inline(always)]
-    pub(super) fn is_ready(&self, place: u32) -> bool {
-        place != NIL && self.pool.get(place).class & READY != 0
+        self.pool.link(last, self.pool.behind(first));
+        false
     }
 }

@@ -2,7 +2,6 @@
 
 use super::Voq;
 use super::allocator::Grant;
-use super::queues::READY;
 use crate::cycle::channels::Channels;
 use crate::cycle::flit::NIL;
 
@@ -37,7 +36,7 @@ impl Contention {
 
 impl Voq {
     /// Packets have their stages behind them. One whose input and output nothing else of its card wants goes through: iSLIP
-    /// would grant it. Others ask, if they are the heads of their queues.
+    /// would grant it. Others join their queues, whose heads ask.
     #[inline(always)]
     pub(super) fn become_ready(&mut self, now: u32, channels: &mut Channels) {
         let events = self.stages.take(now);
@@ -71,27 +70,22 @@ impl Voq {
             (number as usize, to << self.width | input, Grant { queue, place, lane, input, output });
         if self.ports[to as usize].waiting >> input & 1 == 1 && self.waiting[pair as usize] >> lane & 1 == 1 {
             // The head of its queue has no room.
-            self.pool.at(place).class |= READY;
+            self.append(queue, place);
             return;
         }
-        // What follows in the queue would ask in the same cycle.
-        let several = self.queues[queue as usize] != place;
-        if (taken & 1 == 1) | several {
-            self.pool.at(place).class |= READY;
-            if self.first(queue) == place {
-                self.know(pair, lane, place);
-            }
+        // What is not the first of its queue has one before it that asks: to ask again changes nothing.
+        if (taken & 1 == 1) | (self.queues[queue as usize] != NIL) {
+            self.append(queue, place);
             return self.ask(card, pair, lane);
         }
         let room = self.room(to, place);
         if !self.has_room(to, &room) {
-            self.pool.at(place).class |= READY;
-            return self.wait(card, grant);
+            self.append(queue, place);
+            return self.wait(card, queue, place);
         }
         self.ports[from as usize].accepted = output as u8;
         self.ports[to as usize].granted = input as u8;
-        self.queues[queue as usize] = NIL;
-        self.go_through(card, grant, NIL, &room, now, channels);
+        self.go_through(card, grant, &room, now, channels);
     }
 
     /// Asks for the memory that a packet needs when it becomes ready.

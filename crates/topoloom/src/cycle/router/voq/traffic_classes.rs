@@ -134,6 +134,11 @@ impl TrafficClasses {
         self.next[((vc << self.log) + u32::from(class)) as usize]
     }
 
+    /// True if some VC is adaptive: a head may fall back.
+    pub fn fall_back(&self) -> bool {
+        self.next.iter().any(|&vc| vc != NO_VC && vc & ADAPTIVE != 0)
+    }
+
     /// The number of VCs that packets take in `class`.
     pub fn vcs_of(&self, class: u8) -> u32 {
         let of_class = self.next.iter().skip(class.into()).step_by(1 << self.log);
