@@ -134,6 +134,22 @@ mod tests {
     }
 
     #[test]
+    fn the_first_that_is_missing_is_put_in() {
+        for inputs in [5, 64, 65, 130] {
+            // SAFETY: as above.
+            let mut sets = InputSets::new(&unsafe { TableMaker::promise() }, 3, inputs);
+            assert!((0..inputs).all(|place| sets.insert_first(1) == place));
+            for place in [inputs - 1, inputs / 2, 0] {
+                sets.remove(1, place);
+                assert_eq!(sets.insert_first(1), place);
+            }
+            [inputs - 1, 1].into_iter().for_each(|place| sets.remove(1, place));
+            assert_eq!([sets.insert_first(1), sets.insert_first(1)], [1, inputs - 1]);
+            assert!((0..inputs).all(|place| !sets.contains(0, place) && !sets.contains(2, place)));
+        }
+    }
+
+    #[test]
     fn the_first_behind_is_taken_in_turn_and_no_other() {
         for inputs in [5, 64, 65, 130] {
             // SAFETY: as above.

@@ -1121,6 +1121,64 @@ mod tests {
     }
 
     #[test]
+    fn heads_that_wait_are_recorded_at_the_first_places() {
+        fn walk<const KIND: u8>() -> Vec<Vec<Option<u16>>> {
+            let network = crate::topology::build("hypercube:1,p=3").unwrap();
+            let config: Config = serde_json::from_str(r#"{"vcs": 4}"#).unwrap();
+            let mut setup = Setup::new(&network, "dor", 2, 4, &config).unwrap();
+            setup.again = Again::Revocable(1);
+            let options = Options::read(&setup.config.router);
+            let mut routers = InputQueuedRouters::<2, KIND>::new(&setup, &options, &[0, 4, 8], 8);
+            let state = PacketState::direct(0);
+            for vc in [17, 22, 31] {
+                let place = routers.pool.insert(Flit { kind: HEAD | TAIL, dst: vc, hops: 1, ..Flit::NONE });
+                routers.append(vc as usize, place, None);
+            }
+            let places: Vec<usize> = [22, 31].into_iter().map(|vc| routers.note(1, vc)).collect();
+            assert_eq!(places, if KIND == GENERAL { [6, 15] } else { [0, 1] });
+            let decided = Decision { out: 3, class: 1, kind: HEAD | TAIL, state };
+            routers.waiting_heads[16 + places[0]].decide(decided);
+            let outs = |routers: &InputQueuedRouters<2, KIND>| {
+                [17, 22, 31]
+                    .map(|vc| routers.noted(1, vc - 16).map(|head| head.flit()).map(|head| head.dst as u16))
+                    .to_vec()
+            };
+            let mut all = vec![outs(&routers)];
+            routers.settle(1, 22);
+            assert_eq!((routers.front(22).out, routers.front(31).out), (3, 0));
+            all.push(outs(&routers));
+            let next = routers.note(1, 17);
+            assert_eq!(next, if KIND == GENERAL { 1 } else { 0 });
+            all.push(outs(&routers));
+            all
+        }
+        let of_each = walk::<ADAPTIVE>();
+        assert_eq!(of_each, [[None, Some(22), Some(31)], [None, None, Some(31)], [Some(17), None, Some(31)]]);
+        assert_eq!(of_each, walk::<GENERAL>());
+    }
+
+    #[test]
+    fn what_is_far_moves_as_what_is_near() {
+        // One domain of all routers has more than two megabytes of tables, each of two has less.
+        let network = crate::topology::build("hyperx:14x14,p=30").unwrap();
+        for (routing, config) in [
+            ("ugal-l", r#"{"vcs": 4, "warmup": 0, "measure": 30, "seed": 3, "threads": "#),
+            ("dimwar", r#"{"vcs": 4, "warmup": 0, "measure": 30, "routing_delay": 1, "packet": "1-3", "threads": "#),
+        ] {
+            let points = [1, 2].map(|threads| {
+                let config: Config = serde_json::from_str(&format!("{config}{threads}}}")).unwrap();
+                let point = crate::cycle::simulate(&network, routing, "uniform", 0.6, &config, &NoControl).unwrap();
+                (point.flit_hops, point.packets, point.latency_cycles)
+            });
+            let ports = network.ports().len();
+            let bytes = ports * InputQueuedRouters::<2, ADAPTIVE>::BYTES;
+            assert!(bytes > FAR && bytes < 2 * FAR, "{bytes}");
+            assert_eq!(points[0], points[1], "{routing}");
+            assert!(points[0].0 > 50_000);
+        }
+    }
+
+    #[test]
     fn a_class_has_the_slots_of_its_vcs_or_those_of_all() {
         let network = crate::topology::build("hypercube:1").unwrap();
         // Three VCs of 8 slots, of two classes; of shared ones one is kept for each VC.
