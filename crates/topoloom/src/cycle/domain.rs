@@ -134,6 +134,8 @@ pub struct Domain<M> {
     pub stats: Stats,
     /// VCs stand 2^`log` to a port.
     log: u32,
+    /// Cycles from sending a flit to its being at a terminal, if they are as many at all: their ports need not be looked at.
+    to_terminals: Option<u32>,
     /// Empty between cycles.
     undecided: UndecidedHeads,
 }
@@ -345,6 +347,9 @@ impl<M: RouterModel> Domain<M> {
                 direct: !slow && domain == index,
             });
         }
+        let to_terminal = |end: &ChannelEnd| (end.flits_to & TERMINAL != 0).then_some(end.latency);
+        let some = ends.iter().find_map(to_terminal);
+        let to_terminals = some.filter(|&latency| ends.iter().filter_map(to_terminal).all(|other| other == latency));
         let horizon = setup.horizon(network);
         // SAFETY: indexed by the ports of the domain and by its routers, which are numbered from 0 without gaps.
         let tables = unsafe { TableMaker::promise() };
@@ -372,6 +377,7 @@ impl<M: RouterModel> Domain<M> {
             terminals: Terminals::new(setup, &terminals, offer),
             stats: Stats::default(),
             log: setup.stride.trailing_zeros(),
+            to_terminals,
             undecided: UndecidedHeads::default(),
         }
     }
@@ -426,14 +432,18 @@ impl<M: RouterModel> Domain<M> {
     fn eject_from<const MESSAGES: bool>(&mut self, events: &[FlitEvent], now: u32) {
         let expected = later(events, AHEAD, self.model.is_far());
         let (ends, Wires { credits, credit_delay, .. }) = (&self.channels.ends, &mut self.channels.wires);
+        let all = self.to_terminals;
         let (model, stats) = (&mut self.model, &mut self.stats);
         let output = |model: &M, event: &FlitEvent| model.port_of(event.to & !TERMINAL) as usize;
         for (place, event) in events.iter().enumerate() {
             if let Some(next) = expected.get(place) {
                 model.pool().prefetch(next.place);
-                ends.prefetch(output(model, next));
+                if all.is_none() {
+                    ends.prefetch(output(model, next));
+                }
             }
-            credits.push(now + ends[output(model, event)].latency + *credit_delay, event.to & !TERMINAL);
+            let latency = all.unwrap_or_else(|| ends[output(model, event)].latency);
+            credits.push(now + latency + *credit_delay, event.to & !TERMINAL);
             let flit = model.pool_mut().release(event.place);
             if !MESSAGES && flit.is_single() {
                 stats.arrived_whole(flit.created, flit.injected, flit.hops, now);

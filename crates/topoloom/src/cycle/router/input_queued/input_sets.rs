@@ -17,6 +17,12 @@ impl InputSets {
         Self { bits: tables.filled(0, owners * words), words }
     }
 
+    /// Asks for the memory of the set of `owner`.
+    #[inline(always)]
+    pub(super) fn prefetch(&self, owner: usize) {
+        self.bits.prefetch(owner * self.words);
+    }
+
     /// Word `word` of the set of `owner`: the input VCs from 64 times its number on.
     #[inline(always)]
     pub(super) fn word(&self, owner: usize, word: usize) -> u64 {

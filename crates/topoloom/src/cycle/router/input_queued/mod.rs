@@ -481,6 +481,14 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         }
     }
 
+    /// Asks for the memory of the first heads that wait at a router.
+    #[inline(always)]
+    fn expect_waiting(&self, router: usize) {
+        self.noted.prefetch(router);
+        self.undecided.prefetch(router);
+        self.waiting_heads.prefetch((self.routers[router].first_port as usize) << LOG);
+    }
+
     /// The first VC of a router, and the lengths of its lists of requests.
     #[inline(always)]
     fn lists(&self, router: usize) -> (usize, usize, usize) {
@@ -864,6 +872,11 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
     fn undecided(&mut self, fresh: &mut Vec<FreshHead>, waiting: &mut Vec<(u32, u32)>) {
         std::mem::swap(fresh, &mut self.fresh);
         while let Some(router) = self.looking.pop() {
+            if self.is_far()
+                && let Some(&later) = self.looking.iter().nth_back(3)
+            {
+                self.expect_waiting(later as usize);
+            }
             let state = &mut self.routers[router as usize];
             state.look = false;
             let vc_base = state.first_port << LOG;

@@ -377,13 +377,15 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
         Some(port << LOG | InputQueuedRouters::<LOG, KIND>::pick(free, port, last_output) as u16)
     }
 
-    /// The request at `place`, for which no VC is free, or none has room, is taken off the list, or stays on it: in the last
-    /// step of a cycle most of those that hold VCs have been given them in the cycle, and leave in this step.
+    /// The request at `place`, for which no VC is free, or none has room, is taken off the list, or stays on it. In the last
+    /// step of a cycle most of those that hold VCs have been given them in the cycle, and leave in this step. Where few ask, to
+    /// ask again takes less than to be taken off and put back.
     #[inline(always)]
     fn park_or_stay(&mut self, place: usize) {
         let VcRequest { port, class, commitment, .. } = self.vc_requests[place];
         let held = self.ports[port as usize].free & self.class_masks[class as usize] == 0;
-        if held && self.stock.last && commitment == Commitment::Final {
+        let few = self.asking_vc <= usize::from(self.radix) / 2;
+        if held && (self.stock.last || few) && commitment == Commitment::Final {
             // As if it had picked one, which it does not win.
             self.vc_requests[place].last_output = port << LOG;
         } else {

@@ -160,7 +160,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
                 }
                 self.activate(router);
                 if self.deep {
-                    self.pool.prefetch(self.inputs[vc as usize].front);
+                    self.inputs[vc as usize].expect_link(&self.pool);
                 }
             }
             self.unready[late].recycle(ready);
