@@ -1074,6 +1074,13 @@ mod tests {
             (galaxyfly, "nag", r#"{"vcs": 4, "flow": "vct", "buffers": "shared:1", "buffer": 2, "routing_delay": 1}"#),
             (galaxyfly, "nar", r#"{"vcs": 4, "flow": "vct", "buffers": "shared:3", "buffer": 4, "packet": "1-3"}"#),
             ("dragonfly:a=4,h=2,p=4", "par", r#"{"vcs": 4, "buffer": 4, "routing_delay": 3, "speedup": 1.5}"#),
+            // Heads decide again as soon as there is room for one that waited for a VC.
+            (galaxyfly, "nag", r#"{"vcs": 4, "flow": "vct", "buffer": 8, "packet": "1-3"}"#),
+            (
+                "dragonfly:a=4,h=2,p=4",
+                "ugal-l",
+                r#"{"vcs": 4, "flow": "vct", "buffers": "shared:2", "buffer": 6, "packet": "1-3"}"#,
+            ),
             ("hyperx:3x3", "ugal-l", r#"{"vcs": 4, "buffer": 1, "routing_delay": 1}"#),
             ("hyperx:4x4,p=4", "dimwar", r#"{"vcs": 3, "buffers": "shared:2", "buffer": 6, "packet": "1-4"}"#),
             (

@@ -377,6 +377,16 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
         Some(port << LOG | InputQueuedRouters::<LOG, KIND>::pick(free, port, last_output) as u16)
     }
 
+    /// A head that waits off the list is noted as soon as a VC is freed that has no room for it, and those that may decide again
+    /// do so when there is room. One that stays on the list is noted a step later: true if there will be room at `port`,
+    /// whatever is granted in this step, or nobody decides again.
+    #[inline(always)]
+    fn may_stay(&self, port: u16) -> bool {
+        let crowded = || self.policy.pool == 0 || self.stock.shared[port as usize] >= self.stock.tight;
+        let room = || self.policy.cut_through && !crowded();
+        !Self::ADAPTIVE || self.policy.whole == 0 || room()
+    }
+
     /// The request at `place`, for which no VC is free, or none has room, is taken off the list, or stays on it. In the last
     /// step of a cycle most of those that hold VCs have been given them in the cycle, and leave in this step. Where few ask, to
     /// ask again takes less than to be taken off and put back.
@@ -385,7 +395,7 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
         let VcRequest { port, class, commitment, .. } = self.vc_requests[place];
         let held = self.ports[port as usize].free & self.class_masks[class as usize] == 0;
         let few = self.asking_vc <= usize::from(self.radix) / 2;
-        if held && (self.stock.last || few) && commitment == Commitment::Final {
+        if held && (self.stock.last || few) && commitment == Commitment::Final && self.may_stay(port) {
             // As if it had picked one, which it does not win.
             self.vc_requests[place].last_output = port << LOG;
         } else {
