@@ -335,7 +335,7 @@ pub trait RouterModel: Send {
     /// Flits in one input VC, without those of [`RouterModel::in_stages`].
     fn flits(&self, vc: u32) -> u32;
 
-    /// Flits in each input VC that are in no queue yet: they need nothing to go on but time. Nothing if there never are such.
+    /// Flits in each input VC that are in no queue yet: they wait for time alone. Nothing if there never are such.
     fn in_stages(&self) -> Vec<u32> {
         Vec::new()
     }

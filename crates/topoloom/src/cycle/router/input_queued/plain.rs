@@ -379,7 +379,7 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
 
     /// A head that waits off the list is noted as soon as a VC is freed that has no room for it, and those that may decide again
     /// do so when there is room. One that stays on the list is noted a step later: true if there will be room at `port`,
-    /// whatever is granted in this step, or nobody decides again.
+    /// whatever is granted in this step, or if no head decides again.
     #[inline(always)]
     fn may_stay(&self, port: u16) -> bool {
         let crowded = || self.policy.pool == 0 || self.stock.shared[port as usize] >= self.stock.tight;

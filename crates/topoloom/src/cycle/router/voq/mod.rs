@@ -96,7 +96,7 @@ pub struct Voq {
     waiting: Table<u64>,
     /// The last packet of each virtual output queue, or [`NIL`]: see [`Voq::queue_of`].
     queues: Table<u32>,
-    /// Of so many VCs, as a power of two, the queues of a pair are side by side, and so many queues are those of all pairs.
+    /// The VCs, as a power of two, whose queues of a pair are side by side; and the queues of them that all pairs have.
     side_by_side: u32,
     group: u32,
     /// The last cycle in which a packet joins the queue, of those that have arrived. By input VC, the outputs of its card:
@@ -649,7 +649,7 @@ mod tests {
             let queue = cards.queue_of(cards.pair(0, 0, 1), 0);
             cards.append(queue, head);
             cards.wait(0, queue, head);
-            // Others are on their way to the queue of output 2; the last becomes ready after it has fallen back.
+            // Others are in the stages before the queue of output 2; the last becomes ready after it has fallen back.
             for created in 1..=staged {
                 arrive(&mut cards, 0, Flit { kind, created, ..Flit::NONE }, 2, 7 + created);
             }
