@@ -31,6 +31,13 @@ fn later<T>(events: &[T], ahead: usize, far: bool) -> &[T] {
     black_box(if far { events.get(ahead..).unwrap_or_default() } else { &[] })
 }
 
+/// The latency of all channels to terminals, if they have the same.
+fn to_terminals(ends: &[ChannelEnd]) -> Option<u32> {
+    let mut latencies = ends.iter().filter(|end| end.flits_to & TERMINAL != 0).map(|end| end.latency);
+    let first = latencies.next()?;
+    latencies.all(|latency| latency == first).then_some(first)
+}
+
 /// Routes what arrives in a domain in a cycle. The one part of the engine that is compiled again for each routing;
 /// called through a reference, but once a cycle only.
 pub trait Arrivals<M>: Sync {
@@ -347,9 +354,7 @@ impl<M: RouterModel> Domain<M> {
                 direct: !slow && domain == index,
             });
         }
-        let to_terminal = |end: &ChannelEnd| (end.flits_to & TERMINAL != 0).then_some(end.latency);
-        let some = ends.iter().find_map(to_terminal);
-        let to_terminals = some.filter(|&latency| ends.iter().filter_map(to_terminal).all(|other| other == latency));
+        let to_terminals = to_terminals(&ends);
         let horizon = setup.horizon(network);
         // SAFETY: indexed by the ports of the domain and by its routers, which are numbered from 0 without gaps.
         let tables = unsafe { TableMaker::promise() };
@@ -783,6 +788,17 @@ mod tests {
     use crate::routing::Move;
     use crate::watch::NoControl;
     use crate::{topology, traffic};
+
+    #[test]
+    fn terminals_have_one_latency_if_all_have_the_same() {
+        let end = Channels::of_loops(1).ends[0];
+        let ends = |latencies: &[(u32, u32)]| -> Vec<ChannelEnd> {
+            latencies.iter().map(|&(flits_to, latency)| ChannelEnd { flits_to, latency, ..end }).collect()
+        };
+        assert_eq!(to_terminals(&ends(&[(0, 3)])), None);
+        assert_eq!(to_terminals(&ends(&[(0, 3), (TERMINAL, 5), (4, 7), (TERMINAL | 8, 5)])), Some(5));
+        assert_eq!(to_terminals(&ends(&[(TERMINAL, 5), (TERMINAL | 4, 5), (TERMINAL | 8, 6)])), None);
+    }
 
     /// Fully adaptive on a mesh, with dimension order for an escape: class 0 by any minimal output with a VC to spare,
     /// class 1 in order.

@@ -1063,6 +1063,9 @@ mod tests {
                 r#"{"buffers": "shared:2", "buffer": 4, "vcs": 3, "speedup": 1.0, "routing_delay": 2}"#,
             ),
             ("torus:5,p=3", "dor", r#"{"routing_delay": 1, "vcs": 4, "buffer": 6, "packet": "1-2", "speedup": 1.5}"#),
+            // A single head often waits for VCs that are all held by long packets.
+            ("mesh:3,p=1", "dor", r#"{"vcs": 3, "buffers": "shared:1", "buffer": 16, "packet": "1-6"}"#),
+            ("mesh:3,p=2", "dor", r#"{"vcs": 3, "routing_delay": 1, "buffer": 16, "packet": "1-6"}"#),
         ] {
             for load in [0.03, 0.3, 1.0] {
                 let buffered = run::<BUFFERED>(spec, routing, load, config);
@@ -1175,6 +1178,29 @@ mod tests {
         let of_each = walk::<ADAPTIVE>();
         assert_eq!(of_each, [[None, Some(22), Some(31)], [None, None, Some(31)], [Some(17), None, Some(31)]]);
         assert_eq!(of_each, walk::<GENERAL>());
+    }
+
+    #[test]
+    fn a_head_that_stays_on_the_list_asks_as_it_did() {
+        let network = crate::topology::build("hypercube:1,p=3").unwrap();
+        let config: Config = serde_json::from_str(r#"{"vcs": 4, "buffers": "shared:1", "buffer": 4}"#).unwrap();
+        let setup = Setup::new(&network, "dor", 1, 4, &config).unwrap();
+        let options = Options::read(&setup.config.router);
+        let mut routers = InputQueuedRouters::<2, BUFFERED>::new(&setup, &options, &[0, 4, 8], 8);
+        let mut channels = Channels::of_loops(8);
+        let (kind, state) = (HEAD | TAIL, PacketState::direct(0));
+        let place = routers.pool.insert(Flit { kind, ..Flit::NONE });
+        routers.inputs[1].last_output = 14;
+        routers.accept(1, 0, place, Some((Decision { out: 3, class: 0, kind, state }, state)), 0);
+        let free = std::mem::take(&mut routers.ports[3].free);
+        for now in 0..3 {
+            routers.step(now, &mut channels);
+            assert_eq!((routers.routers[0].asking_vc, routers.ports[3].waiting), (1, 0));
+            assert_eq!((routers.vc_requests[0].input, routers.vc_requests[0].last_output), (1, 14));
+        }
+        routers.ports[3].free = free;
+        routers.step(3, &mut channels);
+        assert_eq!((routers.routers[0].asking_vc, routers.inputs[1].last_output), (0, 15));
     }
 
     #[test]

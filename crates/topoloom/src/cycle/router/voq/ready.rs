@@ -73,11 +73,15 @@ impl Voq {
             self.append(queue, place);
             return;
         }
-        // What is not the first of its queue has one before it that asks: to ask again changes nothing.
-        if (taken & 1 == 1) | (self.queues[queue as usize] != NIL) {
+        if taken & 1 == 1 {
+            // What is not the first of its queue has one before it that asks: to ask again changes nothing.
             self.append(queue, place);
             return self.ask(card, pair, lane);
         }
+        debug_assert_eq!(
+            self.queues[queue as usize], NIL,
+            "the head of a queue asks, and its input is taken, or it waits"
+        );
         let room = self.room(to, place);
         if !self.has_room(to, &room) {
             self.append(queue, place);
