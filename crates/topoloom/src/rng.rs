@@ -72,6 +72,13 @@ impl Rng {
         grains as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
+    /// The rest of the stream.
+    #[inline(always)]
+    pub fn kept(mut self) -> KeptRng {
+        self.begin();
+        KeptRng { counter: self.counter }
+    }
+
     /// Shuffles, every order equally likely.
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
@@ -95,9 +102,7 @@ pub struct KeptRng {
 impl KeptRng {
     /// [`Rng::stream`].
     pub fn stream(seed: u64, id: u64) -> Self {
-        let mut rng = Rng::stream(seed, id);
-        rng.begin();
-        Self { counter: rng.counter }
+        Rng::stream(seed, id).kept()
     }
 
     /// The stream, to draw from; [`KeptRng::keep`] it then.

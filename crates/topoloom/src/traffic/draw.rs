@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::SILENT;
 use crate::network::TerminalId;
-use crate::rng::Rng;
+use crate::rng::KeptRng;
 
 /// A range of terminals that get equally much from a source.
 #[derive(Debug, Clone, PartialEq)]
@@ -87,8 +87,9 @@ impl Rows {
     }
 
     /// A destination for a source that is not silent.
-    #[inline]
-    pub fn draw(&self, source: TerminalId, rng: &mut Rng) -> u32 {
+    #[inline(never)]
+    pub fn draw(&self, source: TerminalId, rng: KeptRng) -> (u32, KeptRng) {
+        let mut rng = rng.get();
         let parts = self.parts(self.row_of[source.index()]);
         let part = if parts.len() == 1 {
             &parts[0]
@@ -97,7 +98,8 @@ impl Rows {
             // Rounding may leave the last bound a trifle below 1.
             &parts[parts.partition_point(|part| part.up_to < draw).min(parts.len() - 1)]
         };
-        if part.count == 1 { part.first } else { part.first + rng.below(part.count) }
+        let drawn = if part.count == 1 { part.first } else { part.first + rng.below(part.count) };
+        (drawn, rng.kept())
     }
 
     /// The distribution that a source draws from.

@@ -32,7 +32,7 @@ pub use trace::{Packet, Trace};
 use std::ops::Range;
 
 use crate::network::TerminalId;
-use crate::rng::Rng;
+use crate::rng::{KeptRng, Rng};
 use draw::{Rows, ranges};
 
 /// Marks a terminal that sends nothing.
@@ -143,8 +143,8 @@ impl Traffic {
             None => drawn,
             Some(lost) => {
                 // By value: else the stream would have to be in memory where nothing is lost.
-                let (drawn, advanced) = self.redraw(source, drawn, lost, *rng);
-                *rng = advanced;
+                let (drawn, advanced) = self.redraw(source, drawn, lost, rng.kept());
+                *rng = advanced.get();
                 drawn
             }
         }
@@ -152,11 +152,12 @@ impl Traffic {
 
     /// Draws until it is a destination that has not failed; an active terminal has one.
     #[cold]
-    fn redraw(&self, source: TerminalId, mut drawn: TerminalId, lost: &Losses, mut rng: Rng) -> (TerminalId, Rng) {
+    fn redraw(&self, source: TerminalId, mut drawn: TerminalId, lost: &Losses, rng: KeptRng) -> (TerminalId, KeptRng) {
+        let mut rng = rng.get();
         while lost.down[drawn.index()] {
             drawn = self.draw(source, &mut rng);
         }
-        (drawn, rng)
+        (drawn, rng.kept())
     }
 
     /// A destination, failed or not.
@@ -169,7 +170,12 @@ impl Traffic {
                 draw + u32::from(draw >= source.0)
             }
             Pattern::Fixed(to) => to[source.index()],
-            Pattern::Drawn(rows) => rows.draw(source, rng),
+            Pattern::Drawn(rows) => {
+                // As above.
+                let (drawn, advanced) = rows.draw(source, rng.kept());
+                *rng = advanced.get();
+                drawn
+            }
             Pattern::Trace(_) => unreachable!("given packets are not drawn"),
         })
     }
