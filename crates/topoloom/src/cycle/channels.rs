@@ -159,32 +159,56 @@ impl<T> Wheel<T> {
     }
 }
 
-/// Both directions of a link as seen from one port: flits out, credits back for flits that came in. Two to a cache
-/// line.
+/// Both directions of a link as seen from one port: flits out, credits back for flits that came in. Of these, what each
+/// flit and credit looks at or changes, in few bytes.
 #[derive(Debug, Clone, Copy)]
-#[repr(align(32))]
 pub struct ChannelEnd {
-    /// Where flits go: VC 0 of the port at the other end, in its domain's numbering; or [`TERMINAL`] with VC 0 of this
-    /// port.
-    pub flits_to: u32,
-    /// Where credits go: the same VC; or [`TERMINAL`] with the terminal's VC 0.
-    pub credits_to: u32,
-    /// Cycles from sending a flit to its being at hand: the link's latency + 1.
-    pub latency: u32,
-    /// Cycles from sending a credit to its use.
-    pub credit_latency: u32,
+    /// Where flits and credits go: VC 0 of the port at the other end, in its domain's numbering; or [`TERMINAL`] with VC 0 of
+    /// this port.
+    pub to: u32,
     /// The first cycle in which no flit has been sent yet.
     pub free: u32,
     /// The first cycle in which no credit has been sent yet.
     pub credit_free: u32,
     /// Flits sent since the count was last cleared.
     pub sent: u32,
+    /// How long both take.
+    span: Span,
+}
+
+const _: () = assert!(size_of::<ChannelEnd>() == 20);
+
+/// The link of a port.
+#[derive(Debug, Clone, Copy)]
+pub struct Link {
+    /// Cycles from sending a flit to its being at hand: the latency of the link + 1.
+    pub latency: u32,
     /// The domain of the other end.
     pub domain: u16,
-    /// True if it is slower than one flit per cycle: [`Channels::paces`] states how much.
+    /// True if it is slower than one flit per cycle: [`Wires::paces`] states how much.
     pub slow: bool,
-    /// True if it is neither slow nor leads to another domain: what is sent goes straight into the wheel.
-    pub direct: bool,
+}
+
+/// Cycles from sending a flit to its being at hand, and from sending a credit to its use, by a direct link: one that is
+/// neither slow nor leads to another domain. What is sent goes straight into the wheel. Both are 0 if the link is not
+/// direct, or takes more cycles than can be stated here.
+#[derive(Debug, Clone, Copy)]
+struct Span {
+    flits: u16,
+    credits: u16,
+}
+
+impl Span {
+    /// That of a link that is not direct.
+    const NONE: Self = Self { flits: 0, credits: 0 };
+
+    /// That of a link of domain `own`, whose credits take `credit_delay` cycles more than its flits.
+    fn of(Link { latency, domain, slow }: Link, own: u16, credit_delay: u32) -> Self {
+        match (u16::try_from(latency), u16::try_from(latency + credit_delay)) {
+            (Ok(flits), Ok(credits)) if !slow && domain == own => Self { flits, credits },
+            _ => Self::NONE,
+        }
+    }
 }
 
 /// What crosses into another domain, with its time.
@@ -215,6 +239,8 @@ pub struct Channels {
 /// What is on the channels that leave the routers of one domain.
 #[derive(Debug)]
 pub struct Wires {
+    /// By local port.
+    pub links: Table<Link>,
     /// How far apart each sends, by local port; empty where all send one flit per cycle.
     pub paces: Table<Pace>,
     /// Flits that arrive in this domain: those from routers at routers, those from terminals there, and those at terminals.
@@ -236,38 +262,34 @@ pub struct Wires {
 }
 
 impl Channels {
+    /// Idle channels of ports that send `to` these VCs ([`ChannelEnd::to`]).
+    pub fn new(tables: &TableMaker, to: Table<u32>, wires: Wires, in_flight: Table<u32>) -> Self {
+        let end = |(&to, &link): (&u32, &Link)| {
+            let span = Span::of(link, wires.domain, wires.credit_delay_of(to));
+            ChannelEnd { to, free: 0, credit_free: 0, sent: 0, span }
+        };
+        let ends = tables.of(to.iter().zip(wires.links.iter()).map(end));
+        Self { ends, wires, in_flight, departed: 0 }
+    }
+
     /// Ports that are connected to themselves, by links of a cycle.
     #[cfg(test)]
     pub fn of_loops(ports: u32) -> Self {
-        let end = |port: u32| ChannelEnd {
-            flits_to: port,
-            credits_to: port,
-            latency: 2,
-            credit_latency: 2,
-            free: 0,
-            credit_free: 0,
-            sent: 0,
-            domain: 0,
-            slow: false,
-            direct: true,
-        };
         // SAFETY: indexed by the ports that there are.
         let tables = unsafe { TableMaker::promise() };
-        Self {
-            ends: tables.of((0..ports).map(end)),
-            wires: Wires {
-                paces: tables.of([]),
-                flits: [8; 3].map(Wheel::new),
-                entry: 0,
-                credits: Wheel::new(8),
-                leaving: Vec::new(),
-                outboxes: Vec::new(),
-                domain: 0,
-                credit_delay: 0,
-            },
-            in_flight: tables.of((0..ports).map(|_| 4)),
-            departed: 0,
-        }
+        let count = ports as usize;
+        let wires = Wires {
+            links: tables.filled(Link { latency: 2, domain: 0, slow: false }, count),
+            paces: tables.of([]),
+            flits: [8; 3].map(Wheel::new),
+            entry: 0,
+            credits: Wheel::new(8),
+            leaving: Vec::new(),
+            outboxes: Vec::new(),
+            domain: 0,
+            credit_delay: 0,
+        };
+        Self::new(&tables, tables.of(0..ports), wires, tables.filled(4, count))
     }
 
     /// Flits that have been sent so far: those that have crossed a switch.
@@ -288,7 +310,8 @@ impl Channels {
     pub fn waiting(&self, port: PortId, now: u32) -> u32 {
         let channel = &self.ends[port.index()];
         let cycles = channel.free.saturating_sub(now);
-        if channel.slow { self.wires.paces[port.index()].flits(cycles).min(channel.sent) } else { cycles }
+        let slow = self.wires.links[port.index()].slow;
+        if slow { self.wires.paces[port.index()].flits(cycles).min(channel.sent) } else { cycles }
     }
 
     /// Sends the flit at `place` through VC `vc` of output `port`, in the first free cycle from `earliest` on.
@@ -308,14 +331,20 @@ impl Wires {
     /// [`Channels::send_flit`] through the `channel` of a port.
     #[inline(always)]
     pub fn send_flit(&mut self, channel: &mut ChannelEnd, port: PortId, vc: u32, earliest: u32, place: u32) {
-        if !channel.direct {
+        if channel.span.flits == 0 {
             return self.send_flit_afar(channel, port, vc, earliest, place);
         }
         let departure = earliest.max(channel.free);
         channel.free = departure + 1;
         channel.sent += 1;
-        let (time, to) = (departure + channel.latency, channel.flits_to + vc);
+        let (time, to) = (departure + u32::from(channel.span.flits), channel.to + vc);
         self.arrive(time, FlitEvent { to, place });
+    }
+
+    /// Cycles between the arrival of a credit and its use where a channel leads `to` ([`ChannelEnd::to`]): none at terminals.
+    #[inline(always)]
+    fn credit_delay_of(&self, to: u32) -> u32 {
+        if to & TERMINAL == 0 { self.credit_delay } else { 0 }
     }
 
     /// A flit will arrive at a router or a terminal of this domain.
@@ -333,17 +362,17 @@ impl Wires {
     /// The same over a slow link, or into another domain.
     #[inline(never)]
     fn send_flit_afar(&mut self, channel: &mut ChannelEnd, port: PortId, vc: u32, earliest: u32, place: u32) {
-        let departure = earliest.max(channel.free);
-        channel.free = match channel.slow {
+        let (departure, link) = (earliest.max(channel.free), self.links[port.index()]);
+        channel.free = match link.slow {
             true => self.paces[port.index()].next(0, departure, earliest <= channel.free),
             false => departure + 1,
         };
         channel.sent += 1;
-        let (time, event) = (departure + channel.latency, FlitEvent { to: channel.flits_to + vc, place });
-        if channel.domain == self.domain {
+        let (time, event) = (departure + link.latency, FlitEvent { to: channel.to + vc, place });
+        if link.domain == self.domain {
             self.arrive(time, event);
         } else {
-            self.leaving[usize::from(channel.domain)].push((time, event));
+            self.leaving[usize::from(link.domain)].push((time, event));
         }
     }
 
@@ -365,27 +394,28 @@ impl Wires {
     /// [`Channels::send_credit`] through the `channel` of a port.
     #[inline(always)]
     pub fn send_credit(&mut self, channel: &mut ChannelEnd, port: PortId, vc: u32, now: u32) {
-        if !channel.direct {
+        if channel.span.credits == 0 {
             return self.send_credit_afar(channel, port, vc, now);
         }
         let departure = now.max(channel.credit_free);
         channel.credit_free = departure + 1;
-        self.credits.push(departure + channel.credit_latency, channel.credits_to + vc);
+        self.credits.push(departure + u32::from(channel.span.credits), channel.to + vc);
     }
 
     /// The same over a slow link, or into another domain.
     #[inline(never)]
     fn send_credit_afar(&mut self, channel: &mut ChannelEnd, port: PortId, vc: u32, now: u32) {
-        let departure = now.max(channel.credit_free);
-        channel.credit_free = match channel.slow {
+        let (departure, link) = (now.max(channel.credit_free), self.links[port.index()]);
+        channel.credit_free = match link.slow {
             true => self.paces[port.index()].next(1, departure, now <= channel.credit_free),
             false => departure + 1,
         };
-        let (time, to) = (departure + channel.credit_latency, channel.credits_to + vc);
-        if channel.domain == self.domain {
+        let delay = self.credit_delay_of(channel.to);
+        let (time, to) = (departure + link.latency + delay, channel.to + vc);
+        if link.domain == self.domain {
             self.credits.push(time, to);
         } else {
-            self.outboxes[usize::from(channel.domain)].credits.push((time, to));
+            self.outboxes[usize::from(link.domain)].credits.push((time, to));
         }
     }
 }
@@ -397,6 +427,64 @@ mod tests {
 
     use super::*;
     use crate::rng::Rng;
+
+    /// Channels of one port, which sends `to` there by a `link`; domain 0 of two.
+    fn channels_of(to: u32, link: Link, credit_delay: u32) -> Channels {
+        // SAFETY: indexed by the only port that there is.
+        let tables = unsafe { TableMaker::promise() };
+        let horizon = link.latency + credit_delay + 2;
+        let wires = Wires {
+            links: tables.of([link]),
+            paces: tables.of([]),
+            flits: [horizon; 3].map(Wheel::new),
+            entry: 0,
+            credits: Wheel::new(horizon),
+            leaving: vec![Vec::new(); 2],
+            outboxes: (0..2).map(|_| Outbox::default()).collect(),
+            domain: 0,
+            credit_delay,
+        };
+        Channels::new(&tables, tables.of([to]), wires, tables.of([0]))
+    }
+
+    #[test]
+    fn what_is_sent_arrives_after_the_latency_of_its_link_however_long_that_is() {
+        let (now, delay, most) = (3, 2, u32::from(u16::MAX));
+        for latency in [1, 2, most - delay, most - 1, most, most + 1, 2 * most] {
+            for to in [8, TERMINAL | 8] {
+                let mut channels = channels_of(to, Link { latency, domain: 0, slow: false }, delay);
+                let (direct, delay) = (latency + delay <= most, if to & TERMINAL == 0 { delay } else { 0 });
+                assert_eq!(channels.ends[0].span.flits > 0, direct || delay == 0 && latency <= most, "{latency}");
+                // The second of a cycle leaves a cycle later.
+                for place in 0..2 {
+                    channels.send_flit(PortId(0), 1, now, place);
+                    channels.send_credit(PortId(0), 2, now);
+                }
+                for place in 0..2 {
+                    let (flits, credits) = (now + latency + place, now + latency + delay + place);
+                    let wheel = usize::from(to & TERMINAL != 0) * 2;
+                    let arrived = channels.wires.flits[wheel].take(flits);
+                    assert_eq!(
+                        arrived.iter().map(|event| (event.to, event.place)).collect::<Vec<_>>(),
+                        [(to + 1, place)]
+                    );
+                    assert_eq!(channels.wires.credits.take(credits), [to + 2], "{latency}");
+                }
+                assert_eq!(channels.sent(), 2);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_for_another_domain_leaves_with_the_same_times() {
+        let mut channels = channels_of(8, Link { latency: 5, domain: 1, slow: false }, 2);
+        channels.send_flit(PortId(0), 1, 3, 7);
+        channels.send_credit(PortId(0), 2, 3);
+        let leaving = channels.wires.leaving[1].iter().map(|(time, event)| (*time, event.to, event.place));
+        assert_eq!(leaving.collect::<Vec<_>>(), [(8, 9, 7)]);
+        assert_eq!(channels.wires.outboxes[1].credits, [(10, 10)]);
+        assert_eq!(channels.wires.credits.len() + channels.wires.flits[0].len(), 0);
+    }
 
     #[test]
     fn a_wheel_gives_each_event_once_at_its_time() {
@@ -449,13 +537,10 @@ mod tests {
     fn what_leaves_for_other_domains_is_packed_once_and_its_places_are_free() {
         // SAFETY: the test asks for places that `insert` has returned.
         let mut pool = Pool::new(&unsafe { TableMaker::promise() }, 40);
-        let mut channels = Channels::of_loops(2);
-        channels.wires.leaving = vec![Vec::new(); 2];
-        channels.wires.outboxes = vec![Outbox::default(), Outbox::default()];
-        (channels.ends[1].direct, channels.ends[1].domain) = (false, 1);
+        let mut channels = channels_of(1, Link { latency: 2, domain: 1, slow: false }, 0);
         for dst in 0..40 {
             let place = pool.insert(Flit { dst, ..Flit::NONE });
-            channels.send_flit(PortId(1), 0, 1, place);
+            channels.send_flit(PortId(0), 0, 1, place);
         }
         assert!(channels.wires.outboxes[1].flits.is_empty());
         channels.wires.pack(&mut pool);

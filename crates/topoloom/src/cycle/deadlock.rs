@@ -76,9 +76,10 @@ impl<'e, 'a, M: RouterModel> Graph<'e, 'a, M> {
     /// The VC at the other end of the link; `None` for a terminal.
     fn peer(&self, vc: u32) -> Option<u32> {
         let (domain, local) = self.local(vc);
-        let channel = &self.engine.domains[domain].channels.ends[(local / self.stride) as usize];
-        let base = self.engine.domains[channel.domain as usize].first_port * self.stride;
-        (channel.flits_to & TERMINAL == 0).then(|| base + channel.flits_to + local % self.stride)
+        let (channels, port) = (&self.engine.domains[domain].channels, (local / self.stride) as usize);
+        let (to, other) = (channels.ends[port].to, channels.wires.links[port].domain);
+        let base = self.engine.domains[usize::from(other)].first_port * self.stride;
+        (to & TERMINAL == 0).then(|| base + to + local % self.stride)
     }
 
     /// The input VCs that a VC waits for; `None` if it can move, or something that is under way will let it move.

@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::sync::atomic::AtomicU32;
 
 use super::Setup;
-use super::channels::{ChannelEnd, Channels, FlitEvent, Outbox, TERMINAL, Wheel, Wires};
+use super::channels::{Channels, FlitEvent, Link, Outbox, TERMINAL, Wheel, Wires};
 use super::flit::{ARRIVED, Decision, ENTERS, FRESH, Flit, UNDECIDED};
 use super::pace::Pace;
 use super::router::{FreshHead, RouterModel};
@@ -24,16 +24,40 @@ const ROUTE_AHEAD: usize = 8;
 /// How many packets start between two looks at which queues will be compared.
 const START_AHEAD: usize = 128;
 
-/// The events whose memory is asked for while those so far `ahead` of them are taken in: none where all of it is near.
-#[inline(always)]
-fn later<T>(events: &[T], ahead: usize, far: bool) -> &[T] {
-    // Else the compiler asks at each event whether it is near and whether there is a later one, instead of the latter alone.
-    black_box(if far { events.get(ahead..).unwrap_or_default() } else { &[] })
+/// The events whose memory is asked for while those that are `BY` places ahead of them are taken in: none where all of it is
+/// near.
+struct Later<'a, T, const BY: usize> {
+    events: &'a [T],
+    /// How many they are.
+    count: usize,
 }
 
-/// The latency of all channels to terminals, if they have the same.
-fn to_terminals(ends: &[ChannelEnd]) -> Option<u32> {
-    let mut latencies = ends.iter().filter(|end| end.flits_to & TERMINAL != 0).map(|end| end.latency);
+impl<'a, T, const BY: usize> Later<'a, T, BY> {
+    #[inline(always)]
+    fn of(events: &'a [T], far: bool) -> Self {
+        // Else the compiler asks at each event whether it is near and whether there is a later one, instead of the latter alone.
+        Self { events, count: black_box(if far { events.len().saturating_sub(BY) } else { 0 }) }
+    }
+
+    /// The one behind the event at `place`.
+    #[inline(always)]
+    fn behind(&self, place: usize) -> Option<&'a T> {
+        // SAFETY: the first `count` events have one that far behind them.
+        (place < self.count).then(|| unsafe { self.events.get_unchecked(place + BY) })
+    }
+
+    /// Each event that has one behind it, with that one; and the others.
+    #[inline(always)]
+    fn pairs(&self) -> (impl Iterator<Item = (&'a T, &'a T)> + use<'a, T, BY>, &'a [T]) {
+        let (with_later, last) = self.events.split_at(self.count);
+        (with_later.iter().zip(&self.events[self.events.len() - self.count..]), last)
+    }
+}
+
+/// The latency of all channels to terminals, if they have the same; `to` is where each leads, as [`ChannelEnd::to`](super::channels::ChannelEnd::to) has
+/// it.
+fn to_terminals(to: &[u32], links: &[Link]) -> Option<u32> {
+    let mut latencies = to.iter().zip(links).filter(|(to, _)| *to & TERMINAL != 0).map(|(_, link)| link.latency);
     let first = latencies.next()?;
     latencies.all(|latency| latency == first).then_some(first)
 }
@@ -137,6 +161,8 @@ pub struct Domain<M> {
     pub channels: Channels,
     /// The sources.
     pub terminals: Terminals,
+    /// By port: what is added to the number of its VCs for those of its terminal, if it has one.
+    terminal_at: Table<u32>,
     /// The counts.
     pub stats: Stats,
     /// VCs stand 2^`log` to a port.
@@ -316,23 +342,25 @@ impl<M: RouterModel> Domain<M> {
         }
         let ports = first_ports[first_ports.len() - 1] as usize;
         let mut terminals: Vec<(TerminalId, u32)> = Vec::new();
-        let mut ends = Vec::with_capacity(ports);
+        let (mut to, mut links) = (Vec::with_capacity(ports), Vec::with_capacity(ports));
+        let mut terminal_at = vec![0; ports];
         let mut paces = Vec::with_capacity(ports);
         let mut in_flight = Vec::with_capacity(ports);
         for port in (first_port..first_port + ports as u32).map(PortId) {
             let here = network.ports()[port.index()];
-            let (flits_to, credits_to, domain, delay) = match here.peer {
+            let (far_end, domain) = match here.peer {
                 Peer::Terminal(terminal) => {
-                    let (place, vc) = (terminals.len() as u32, (port.0 - first_port) * setup.stride);
+                    let (place, local) = (terminals.len() as u32, port.0 - first_port);
+                    let vc = local * setup.stride;
+                    terminal_at[local as usize] = (place * setup.stride).wrapping_sub(vc);
                     terminals.push((terminal, vc));
-                    (TERMINAL | vc, TERMINAL | (place * setup.stride), index, 0)
+                    (TERMINAL | vc, index)
                 }
                 Peer::Port(peer) => {
                     let router = network.ports()[peer.index()].router.0;
                     let domain = bounds.partition_point(|&b| b <= router) - 1;
                     let base = network.port_base(RouterId(bounds[domain]));
-                    let vc = (peer.0 - base) * setup.stride;
-                    (vc, vc, domain, setup.interface.credit_delay)
+                    ((peer.0 - base) * setup.stride, domain)
                 }
             };
             let board = matches!(here.peer, Peer::Terminal(_)) && !setup.paces_terminals;
@@ -341,44 +369,31 @@ impl<M: RouterModel> Domain<M> {
             let (latency, slow) = (setup.links.of(network, port) + pace.cycles(), !pace.is_full());
             let cycles = 2 * latency + setup.interface.turnaround;
             in_flight.push(if slow { pace.flits(cycles) } else { cycles });
-            ends.push(ChannelEnd {
-                flits_to,
-                credits_to,
-                latency,
-                credit_latency: latency + delay,
-                free: 0,
-                credit_free: 0,
-                sent: 0,
-                domain: domain as u16,
-                slow,
-                direct: !slow && domain == index,
-            });
+            to.push(far_end);
+            links.push(Link { latency, domain: domain as u16, slow });
         }
-        let to_terminals = to_terminals(&ends);
+        let to_terminals = to_terminals(&to, &links);
         let horizon = setup.horizon(network);
         // SAFETY: indexed by the ports of the domain and by its routers, which are numbered from 0 without gaps.
         let tables = unsafe { TableMaker::promise() };
-        let channels = Channels {
-            ends: tables.of(ends),
-            wires: Wires {
-                paces: tables.of(if setup.slowest > 1 { paces } else { Vec::new() }),
-                flits: [horizon; 3].map(Wheel::new),
-                entry: u8::from(M::MAY_DEFER),
-                credits: Wheel::new(horizon),
-                leaving: vec![Vec::new(); bounds.len() - 1],
-                outboxes: (1..bounds.len()).map(|_| Outbox::default()).collect(),
-                domain: index as u16,
-                credit_delay: setup.interface.credit_delay,
-            },
-            in_flight: tables.of(in_flight),
-            departed: 0,
+        let wires = Wires {
+            links: tables.of(links),
+            paces: tables.of(if setup.slowest > 1 { paces } else { Vec::new() }),
+            flits: [horizon; 3].map(Wheel::new),
+            entry: u8::from(M::MAY_DEFER),
+            credits: Wheel::new(horizon),
+            leaving: vec![Vec::new(); bounds.len() - 1],
+            outboxes: (1..bounds.len()).map(|_| Outbox::default()).collect(),
+            domain: index as u16,
+            credit_delay: setup.interface.credit_delay,
         };
         Self {
             first_router: first,
             first_port,
             model: M::new(setup, plan, &first_ports, ports),
             first_ports: tables.of(first_ports),
-            channels,
+            channels: Channels::new(&tables, tables.of(to), wires, tables.of(in_flight)),
+            terminal_at: tables.of(terminal_at),
             terminals: Terminals::new(setup, &terminals, offer),
             stats: Stats::default(),
             log: setup.stride.trailing_zeros(),
@@ -435,19 +450,19 @@ impl<M: RouterModel> Domain<M> {
     /// credit goes back.
     #[inline(never)]
     fn eject_from<const MESSAGES: bool>(&mut self, events: &[FlitEvent], now: u32) {
-        let expected = later(events, AHEAD, self.model.is_far());
-        let (ends, Wires { credits, credit_delay, .. }) = (&self.channels.ends, &mut self.channels.wires);
+        let expected = Later::<_, AHEAD>::of(events, self.model.is_far());
+        let Wires { links, credits, credit_delay, .. } = &mut self.channels.wires;
         let all = self.to_terminals;
         let (model, stats) = (&mut self.model, &mut self.stats);
         let output = |model: &M, event: &FlitEvent| model.port_of(event.to & !TERMINAL) as usize;
         for (place, event) in events.iter().enumerate() {
-            if let Some(next) = expected.get(place) {
+            if let Some(next) = expected.behind(place) {
                 model.pool().prefetch(next.place);
                 if all.is_none() {
-                    ends.prefetch(output(model, next));
+                    links.prefetch(output(model, next));
                 }
             }
-            let latency = all.unwrap_or_else(|| ends[output(model, event)].latency);
+            let latency = all.unwrap_or_else(|| links[output(model, event)].latency);
             credits.push(now + latency + *credit_delay, event.to & !TERMINAL);
             let flit = model.pool_mut().release(event.place);
             if !MESSAGES && flit.is_single() {
@@ -473,17 +488,20 @@ impl<M: RouterModel> Domain<M> {
         snapshot: &Snapshot,
         rules: Rules,
     ) {
-        let expected = later(all, AHEAD, self.model.is_far());
-        let routes = later(all, ROUTE_AHEAD, routing.is_far());
-        for (place, event) in events.iter().enumerate() {
-            if let Some(next) = expected.get(place) {
+        let expected = Later::<_, AHEAD>::of(all, self.model.is_far());
+        let routes = Later::<_, ROUTE_AHEAD>::of(all, routing.is_far());
+        // Counted by hand: an iterator would count addresses as well.
+        let mut place = 0;
+        while let Some(event) = events.get(place) {
+            if let Some(next) = expected.behind(place) {
                 self.model.pool().prefetch(next.place);
                 self.model.expect_flit(next.to, next.place);
             }
-            if let Some(next) = routes.get(place) {
+            if let Some(next) = routes.behind(place) {
                 self.expect_route(routing, next);
             }
             self.arrive_one::<R, ANY>(routing, event, now, snapshot, rules);
+            place += 1;
         }
     }
 
@@ -675,9 +693,8 @@ impl<M: RouterModel> Domain<M> {
     #[inline(never)]
     fn take_credits(&mut self, now: u32) {
         let credits = self.channels.wires.credits.take(now);
-        let expected = later(&credits, AHEAD, self.model.is_far());
-        let (with_later, last) = credits.split_at(expected.len());
-        for (&credit, &next) in with_later.iter().zip(expected) {
+        let (with_later, last) = Later::<_, AHEAD>::of(&credits, self.model.is_far()).pairs();
+        for (&credit, &next) in with_later {
             // For a terminal it asks for memory that is not needed: less work than finding out.
             self.model.expect_credit(next & !TERMINAL);
             self.take_credit(credit, now);
@@ -689,7 +706,9 @@ impl<M: RouterModel> Domain<M> {
     #[inline(always)]
     fn take_credit(&mut self, credit: u32, now: u32) {
         if credit & TERMINAL != 0 {
-            self.terminals.credit(credit & !TERMINAL, now);
+            let vc = credit & !TERMINAL;
+            let index = vc.wrapping_add(self.terminal_at[self.model.port_of(vc) as usize]);
+            self.terminals.credit(index, now);
         } else {
             self.model.credit(credit);
         }
@@ -709,12 +728,12 @@ impl<M: RouterModel> Domain<M> {
     #[inline(never)]
     fn inject_single_flits(&mut self, awake: &[u32], now: u32, traffic: &Traffic, targets: &[(u32, u16)]) -> bool {
         let arrival = now + self.terminals.latency();
-        let expected = later(awake, AHEAD, self.model.is_far());
+        let expected = Later::<_, AHEAD>::of(awake, self.model.is_far());
         let Some(mut sources) = self.terminals.single_flits() else { return false };
         let (pool, arrivals) = (self.model.pool_mut(), self.channels.wires.entries());
         let (mut sent, mut created_now) = (0, 0);
         for (i, &place) in awake.iter().enumerate() {
-            if let Some(&next) = expected.get(i) {
+            if let Some(&next) = expected.behind(i) {
                 sources.expect(next);
             }
             let Some((to, flit)) = sources.send(place, now, traffic, targets) else { continue };
@@ -736,9 +755,9 @@ impl<M: RouterModel> Domain<M> {
     /// Lets these terminals send.
     #[inline(never)]
     fn inject_any(&mut self, awake: &[u32], now: u32, traffic: &Traffic, targets: &[(u32, u16)]) {
-        let expected = later(awake, AHEAD, self.model.is_far());
+        let expected = Later::<_, AHEAD>::of(awake, self.model.is_far());
         for (i, &place) in awake.iter().enumerate() {
-            if let Some(&next) = expected.get(i) {
+            if let Some(&next) = expected.behind(i) {
                 self.terminals.expect(next);
             }
             let Some((to, flit)) = self.terminals.send(place, now, traffic, targets) else { continue };
@@ -791,13 +810,14 @@ mod tests {
 
     #[test]
     fn terminals_have_one_latency_if_all_have_the_same() {
-        let end = Channels::of_loops(1).ends[0];
-        let ends = |latencies: &[(u32, u32)]| -> Vec<ChannelEnd> {
-            latencies.iter().map(|&(flits_to, latency)| ChannelEnd { flits_to, latency, ..end }).collect()
+        let latency_of = |channels: &[(u32, u32)]| {
+            let (to, latencies): (Vec<u32>, Vec<u32>) = channels.iter().copied().unzip();
+            let links = latencies.into_iter().map(|latency| Link { latency, domain: 0, slow: false });
+            to_terminals(&to, &links.collect::<Vec<_>>())
         };
-        assert_eq!(to_terminals(&ends(&[(0, 3)])), None);
-        assert_eq!(to_terminals(&ends(&[(0, 3), (TERMINAL, 5), (4, 7), (TERMINAL | 8, 5)])), Some(5));
-        assert_eq!(to_terminals(&ends(&[(TERMINAL, 5), (TERMINAL | 4, 5), (TERMINAL | 8, 6)])), None);
+        assert_eq!(latency_of(&[(0, 3)]), None);
+        assert_eq!(latency_of(&[(0, 3), (TERMINAL, 5), (4, 7), (TERMINAL | 8, 5)]), Some(5));
+        assert_eq!(latency_of(&[(TERMINAL, 5), (TERMINAL | 4, 5), (TERMINAL | 8, 6)]), None);
     }
 
     /// Fully adaptive on a mesh, with dimension order for an escape: class 0 by any minimal output with a VC to spare,

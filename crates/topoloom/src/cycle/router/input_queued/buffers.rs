@@ -3,12 +3,12 @@
 use super::options::{Allocator, Priority};
 use super::vc_allocator::VcRequest;
 use super::waiting_heads::Commitment;
-use super::{ADAPTIVE, GENERAL, InputQueuedRouters, NO_SUCH_PORT, NONE, RouterState};
+use super::{ADAPTIVE, GENERAL, InputQueuedRouters, NO_SUCH_PORT, NONE, RouterState, is_buffered};
 use crate::cycle::flit::{Decision, Flit, NIL, Pool, TAIL};
 use crate::cycle::table::Part;
 
-/// In the link of a flit to the next one of its buffer: that is the last of its packet. The router need not look at it,
-/// which is most often far.
+/// In what leads to a flit of a buffer: that is the last of its packet. The router need not look at it, which is most often
+/// far.
 const TAIL_LINK: u32 = 1 << 31;
 
 /// A virtual channel at an input. Four to a cache line: its flits are in the pool, of which a network uses little at a
@@ -16,15 +16,17 @@ const TAIL_LINK: u32 = 1 << 31;
 #[derive(Debug, Clone, Copy)]
 #[repr(align(16))]
 pub(super) struct InputVc {
-    /// The first and the last of its flits in the pool, if there are any.
+    /// The first of its flits in the pool, if there are any.
     pub(super) front: u32,
+    /// The last one. At the buffered kinds, whose networks are large, it is a link: of two flits it leads to the second, and the
+    /// first, which is most often far, has none. Most VCs hold no more.
     pub(super) last: u32,
     pub(super) flits: u16,
     /// What else is kept of the packet at the front. At the general kind: the output VC (router numbering) that it holds, or
     /// [`NONE`]; see [`InputQueuedRouters::held`]. At the others: the place of its record, if it has one; see
     /// [`InputQueuedRouters::record`].
     pub(super) kept: u16,
-    /// The router's output VC that it was given last.
+    /// The router's output VC that it was given last; that of the packet at the front from its first flit's leaving on.
     pub(super) last_output: u16,
     /// The class that its head wants while it waits, off all lists, for a VC.
     pub(super) class: u8,
@@ -32,41 +34,47 @@ pub(super) struct InputVc {
     pub(super) tail: bool,
 }
 
+/// What leads to the flit at `place`.
+#[inline(always)]
+fn link_to(place: u32, tail: bool) -> u32 {
+    if tail { place | TAIL_LINK } else { place }
+}
+
 impl InputVc {
     /// What a VC is before anything has arrived.
     pub(super) const EMPTY: Self =
         Self { front: NIL, last: NIL, flits: 0, kept: NONE, last_output: NONE, class: 0, tail: false };
 
-    /// The front flit leaves: returns its place, and whether it is the last of its packet.
+    /// The front flit leaves a router of this kind: returns its place, and whether it is the last of its packet.
     #[inline(always)]
-    pub(super) fn pop(&mut self, pool: &Pool<Flit>) -> (u32, bool) {
+    pub(super) fn pop<const KIND: u8>(&mut self, pool: &Pool<Flit>) -> (u32, bool) {
         let gone = (self.front, self.tail);
         self.flits -= 1;
         if self.flits > 0 {
-            let next = pool.behind(self.front);
+            let next = if is_buffered(KIND) && self.flits == 1 { self.last } else { pool.behind(self.front) };
             (self.front, self.tail) = (next & !TAIL_LINK, next & TAIL_LINK != 0);
         }
         gone
     }
 
-    /// Asks for the memory of the first flit, if there is another, which it has a link to: of a flit alone a router need not
-    /// look at what is in the pool.
+    /// True if the first flit has a link to the second, at a router of this kind: of others a router need not look at what is
+    /// in the pool.
     #[inline(always)]
-    pub(super) fn expect_link(&self, pool: &Pool<Flit>) {
-        // Any place that is near will do in place of one that is not needed: a branch would often be mispredicted.
-        pool.prefetch(if self.flits > 1 { self.front } else { 0 });
+    pub(super) fn has_link<const KIND: u8>(&self) -> bool {
+        self.flits > if is_buffered(KIND) { 2 } else { 1 }
     }
 
     /// Asks for the memory of the second flit, if there is one: once the first has left, its router looks at it at once.
     #[inline(always)]
-    pub(super) fn expect_second(&self, pool: &Pool<Flit>) {
+    pub(super) fn expect_second<const KIND: u8>(&self, pool: &Pool<Flit>) {
         if self.flits > 1 {
-            pool.prefetch(pool.behind(self.front) & !TAIL_LINK);
+            let second = if self.has_link::<KIND>() { pool.behind(self.front) } else { self.last };
+            pool.prefetch(second & !TAIL_LINK);
         }
     }
 }
 
-/// A virtual channel at an output.
+/// A virtual channel at an output: as little as there can be of what each flit that is sent and each credit changes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OutputVc {
     /// Slots taken behind it: flits sent whose credits have not come back, or, under virtual cut-through, whole
@@ -74,10 +82,6 @@ pub(super) struct OutputVc {
     pub(super) occupancy: u16,
     /// The router's input VC that was given it last.
     pub(super) last_input: u16,
-    /// The input VC that holds it, or [`NONE`]: of the general kind only. See [`InputQueuedRouters::holder`].
-    pub(super) owner: u16,
-    /// True if the owner waits, off all lists, for a credit; without an owner, if a head waits for room.
-    pub(super) starved: bool,
 }
 
 /// What waits for and behind an output, where heads decide again.
@@ -130,24 +134,31 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     /// last, while it is not free. In the general kind it may not be noted.
     #[inline(always)]
     pub(super) fn holder(&self, vc: usize) -> u16 {
-        let OutputVc { owner, last_input, .. } = self.outputs[vc];
         match KIND {
-            GENERAL => owner,
+            GENERAL => self.owners[vc],
             _ if self.ports[vc >> LOG].free >> (vc % (1 << LOG)) & 1 == 1 => NONE,
-            _ => last_input,
+            _ => self.outputs[vc].last_input,
         }
     }
 
-    /// The output VC (router numbering) that the packet at the front of input VC `input` holds, or [`NONE`]; the first VC of
-    /// its router is `vc_base`.
+    /// The output VC (router numbering) of a packet whose head has left, and of which the next flit comes to the front of input
+    /// VC `input`; the first VC of its router is `vc_base`.
     #[inline(always)]
     pub(super) fn held(&self, vc_base: usize, input: u16) -> u16 {
         let InputVc { kept, last_output, .. } = self.inputs[vc_base + usize::from(input)];
-        match KIND {
-            GENERAL => kept,
-            _ if last_output == NONE || self.holder(vc_base + usize::from(last_output)) != input => NONE,
-            _ => last_output,
-        }
+        let held = if KIND == GENERAL { kept } else { last_output };
+        debug_assert_eq!(self.holder(vc_base + usize::from(held)), input, "the head has been given it");
+        held
+    }
+
+    /// The output VC (router numbering) that the packet at the front of input VC `input` of a router holds, if it holds one.
+    pub(super) fn find_held(&self, router: usize, input: u16) -> Option<u16> {
+        let (first_vc, vcs) = ((self.routers[router].first_port as usize) << LOG, self.radix(router) << LOG);
+        let InputVc { last_output, flits, .. } = self.inputs[first_vc + usize::from(input)];
+        let holds = |&output: &u16| self.holder(first_vc + usize::from(output)) == input;
+        // Where the head has left, the input VC has the output VC noted. Else that may be of an earlier packet.
+        let noted = Some(last_output).filter(|&output| output != NONE && holds(&output));
+        if flits == 0 { noted } else { noted.or_else(|| (0..vcs as u16).find(holds)) }
     }
 
     /// The flit at the front of input VC `index` (domain numbering).
@@ -329,8 +340,9 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             true => policy.fits(occupancy, shared, size),
             false => policy.fits_own(occupancy, size),
         };
-        let (outputs, wanted) = (&mut self.outputs.part(0, vcs), &mut self.wanted.part(0, vcs));
-        with_room(outputs, wanted, port << LOG, free, size, policy.whole, fits)
+        let outputs = &self.outputs.part(0, vcs);
+        let (starved, wanted) = (&mut self.starved.part(0, vcs), &mut self.wanted.part(0, vcs));
+        with_room(outputs, starved, wanted, port << LOG, free, size, policy.whole, fits)
     }
 
     /// Puts a head that has arrived into an empty input VC.
@@ -341,7 +353,8 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         let tail = flit.is_tail();
         let state = &mut self.inputs[index];
         debug_assert_eq!(state.flits, 0, "the VC is empty");
-        (state.front, state.last, state.flits, state.tail) = (place, place, 1, tail);
+        let last = if Self::BUFFERED { link_to(place, tail) } else { place };
+        (state.front, state.last, state.flits, state.tail) = (place, last, 1, tail);
     }
 
     /// Puts a flit that has arrived behind those of an input VC; returns true if there are none.
@@ -351,13 +364,21 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         flit.arrive(decision);
         let tail = flit.is_tail();
         let state = &mut self.inputs[index];
-        let before = std::mem::replace(&mut state.last, place);
+        let last = if Self::BUFFERED { link_to(place, tail) } else { place };
+        let before = std::mem::replace(&mut state.last, last);
         state.flits += 1;
         if state.flits == 1 {
             (state.front, state.tail) = (place, tail);
             return true;
         }
-        self.pool.link(before, if tail { place | TAIL_LINK } else { place });
+        if Self::BUFFERED {
+            match state.flits {
+                2 => return false,
+                3 => self.pool.link(state.front, before),
+                _ => {}
+            }
+        }
+        self.pool.link(before & !TAIL_LINK, link_to(place, tail));
         false
     }
 
@@ -378,11 +399,11 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         let port = (vc >> LOG) as usize;
         let input = self.holder(vc as usize);
         if input != NONE {
-            self.outputs[vc as usize].starved = false;
+            self.starved[vc as usize] = false;
             let output = (vc - (self.routers[router as usize].first_port << LOG)) as u16;
             self.ask_switch(router as usize, input, output);
         } else if self.fits(port, vc as usize % (1 << LOG), self.wanted[vc as usize].into()) {
-            self.outputs[vc as usize].starved = false;
+            self.starved[vc as usize] = false;
             self.freed(router as usize, port);
         }
         self.activate(router);
@@ -392,8 +413,10 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
 /// Those of the `free` VCs of a port, whose first VC is `first`, that have room for a packet of `size` flits where it must
 /// fit whole. The others are marked, so that the credit that makes room is noticed.
 #[inline(always)]
+#[allow(clippy::too_many_arguments)]
 pub(super) fn with_room(
-    outputs: &mut Part<'_, OutputVc>,
+    outputs: &Part<'_, OutputVc>,
+    starved: &mut Part<'_, bool>,
     wanted: &mut Part<'_, u16>,
     first: usize,
     free: u64,
@@ -405,12 +428,11 @@ pub(super) fn with_room(
     while left != 0 {
         let vc = left.trailing_zeros() as usize;
         left &= left - 1;
-        let output = &mut outputs[first + vc];
-        if !fits(output.occupancy) {
+        if !fits(outputs[first + vc].occupancy) {
             fitting &= !(1 << vc);
             let wanted = &mut wanted[first + vc];
-            *wanted = if output.starved { size.min((*wanted).into()) as u16 } else { size as u16 };
-            output.starved = true;
+            let waits = std::mem::replace(&mut starved[first + vc], true);
+            *wanted = if waits { size.min((*wanted).into()) as u16 } else { size as u16 };
         }
     }
     fitting

@@ -195,6 +195,12 @@ pub struct InputQueuedRouters<const LOG: u32, const KIND: u8> {
     routers: Table<RouterState>,
     inputs: Table<InputVc>,
     outputs: Table<OutputVc>,
+    /// By output VC: true if the packet that holds it waits, off all lists, for a credit; if none does, that a head waits for
+    /// room.
+    starved: Table<bool>,
+    /// By output VC, the input VC (router numbering) that holds it, or [`NONE`]: of the general kind only. See
+    /// [`InputQueuedRouters::holder`].
+    owners: Table<u16>,
     ports: Table<PortArbiters>,
     /// By output: slots taken of those that the VCs behind it share. Not of the plain and the adaptive kind.
     shared: Table<u32>,
@@ -458,12 +464,17 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     /// What allocations read and write, by port.
     const BYTES: usize = size_of::<PortArbiters>()
         + size_of::<ChannelEnd>()
-        + ((size_of::<InputVc>() + size_of::<OutputVc>() + size_of::<VcRequest>() + size_of::<SwitchRequest>()) << LOG);
+        + ((size_of::<InputVc>()
+            + size_of::<OutputVc>()
+            + size_of::<bool>()
+            + size_of::<VcRequest>()
+            + size_of::<SwitchRequest>())
+            << LOG);
 
     /// Asks for the memory of the routers of a word that are visited next: the lists of the second, and what the requests
     /// of the first are about, for which its lists must have come.
     #[inline(never)]
-    fn expect(&self, word: usize, next: u64, channels: &Channels) {
+    fn expect(&self, word: usize, next: u64, substeps: u32, channels: &Channels) {
         let after = next & next.wrapping_sub(1);
         if after != 0 {
             let (first_vc, asking_vc, asking_switch) = self.lists(word * 64 + after.trailing_zeros() as usize);
@@ -471,9 +482,19 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             (0..asking_switch).step_by(16).for_each(|place| self.switch_requests.prefetch(first_vc + place));
         }
         if next != 0 {
-            let (first_vc, asking_vc, asking_switch) = self.lists(word * 64 + next.trailing_zeros() as usize);
-            for request in self.vc_requests.slice(first_vc, asking_vc) {
+            let router = word * 64 + next.trailing_zeros() as usize;
+            let (first_vc, asking_vc, asking_switch) = self.lists(router);
+            // Those that may be given a VC in an earlier step may cross in the same cycle.
+            let early = match substeps {
+                1 if KIND != GENERAL => 0,
+                _ => asking_vc - usize::from(self.routers[router].late),
+            };
+            for request in self.vc_requests.slice(first_vc, early) {
                 self.expect_transfer(first_vc, request.input, request.port << LOG, channels);
+            }
+            for request in self.vc_requests.slice(first_vc, asking_vc) {
+                self.outputs.prefetch(first_vc + usize::from(request.port << LOG));
+                self.ports.prefetch((first_vc >> LOG) + usize::from(request.port));
             }
             for request in self.switch_requests.slice(first_vc, asking_switch) {
                 self.expect_transfer(first_vc, request.input, request.output, channels);
@@ -501,7 +522,9 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     fn expect_transfer(&self, first_vc: usize, input: u16, output: u16, channels: &Channels) {
         let (input, output) = (first_vc + usize::from(input), first_vc + usize::from(output));
         self.inputs.prefetch(input);
-        self.outputs.prefetch(output);
+        if !self.cut_through() {
+            self.outputs.prefetch(output);
+        }
         self.ports.prefetch(output >> LOG);
         channels.ends.prefetch(output >> LOG);
         channels.ends.prefetch(input >> LOG);
@@ -519,7 +542,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
     type Plan = Options;
 
     fn new(setup: &Setup, options: &Options, first_ports: &[u32], ports: usize) -> Self {
-        let output = OutputVc { occupancy: 0, last_input: NONE, owner: NONE, starved: false };
+        let output = OutputVc { occupancy: 0, last_input: NONE };
         let policy = BufferPolicy::new(setup);
         let wavefront = options.allocator == Allocator::Wavefront;
         let decides = setup.again != Again::Never;
@@ -548,6 +571,8 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
             routers: tables.of(first_ports.windows(2).map(router)),
             inputs: tables.filled(InputVc::EMPTY, ports << LOG),
             outputs: tables.filled(output, ports << LOG),
+            starved: tables.filled(false, ports << LOG),
+            owners: tables.filled(NONE, if KIND == GENERAL { ports << LOG } else { 0 }),
             ports: tables.filled(port, ports),
             shared: tables.filled(0, if Self::SHARES { ports } else { 0 }),
             vc_requests: tables.filled(VcRequest::NONE, ports << LOG),
@@ -709,16 +734,15 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
         if KIND == GENERAL && !self.padded.is_empty() {
             self.give_padding_back(vc);
         }
-        let output = &self.outputs[vc as usize];
         if was_shared {
             let port = vc >> LOG;
             self.shared[port as usize] -= 1;
             for vc in port << LOG..(port + 1) << LOG {
-                if self.outputs[vc as usize].starved {
+                if self.starved[vc as usize] {
                     self.relieve(vc);
                 }
             }
-        } else if output.starved {
+        } else if self.starved[vc as usize] {
             self.relieve(vc);
         }
     }
@@ -739,7 +763,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
                 let router = word * 64 + left.trailing_zeros() as usize;
                 left &= left - 1;
                 if self.bytes > FAR {
-                    self.expect(word, left, channels);
+                    self.expect(word, left, substeps, channels);
                 }
                 let asking = if KIND == GENERAL {
                     self.step_router(router, first, cycle, channels)
@@ -926,12 +950,11 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
         let state = &self.inputs[vc as usize];
         let first_port = self.routers[self.router_of(vc) as usize].first_port;
         let vc_base = first_port << LOG;
-        let held = self.held(vc_base as usize, (vc - vc_base) as u16);
-        if held != NONE {
+        if let Some(held) = self.find_held(self.router_of(vc) as usize, (vc - vc_base) as u16) {
             let output = vc_base + u32::from(held);
             return match state.flits {
                 0 => Wait::Flit,
-                _ if self.outputs[output as usize].starved => Wait::Credit(output),
+                _ if self.starved[output as usize] => Wait::Credit(output),
                 _ => Wait::Nothing,
             };
         }
@@ -1203,10 +1226,47 @@ mod tests {
         assert_eq!((routers.routers[0].asking_vc, routers.inputs[1].last_output), (0, 15));
     }
 
+    /// Puts flits into an input VC and takes them out again, and compares with a queue.
+    fn keeps_flits_in_order<const KIND: u8>() {
+        let network = crate::topology::build("hypercube:1").unwrap();
+        let config: Config = serde_json::from_str(r#"{"vcs": 3, "buffer": 8}"#).unwrap();
+        let setup = Setup::new(&network, "dor", 2, 4, &config).unwrap();
+        let options = Options::read(&setup.config.router);
+        let mut routers = InputQueuedRouters::<2, KIND>::new(&setup, &options, &[0, 2, 4], 4);
+        let (mut rng, mut queue) = (crate::rng::Rng::stream(7, 0), VecDeque::new());
+        let mut lengths = [0; 6];
+        for step in 0..2_000 {
+            if rng.coin() && queue.len() < 5 {
+                let tail = rng.coin();
+                let kind = if tail { crate::cycle::flit::TAIL } else { 0 };
+                let place = routers.pool.insert(Flit { kind, ..Flit::NONE });
+                assert_eq!(routers.append(5, place, None), queue.is_empty(), "{step}");
+                queue.push_back((place, tail));
+            } else if let Some(expected) = queue.pop_front() {
+                assert_eq!(routers.inputs[5].pop::<KIND>(&routers.pool), expected, "{step}");
+                routers.pool.release(expected.0);
+            }
+            lengths[queue.len()] += 1;
+            let InputVc { front, tail, flits, .. } = routers.inputs[5];
+            assert_eq!(usize::from(flits), queue.len(), "{step}");
+            assert!(queue.front().is_none_or(|&first| first == (front, tail)), "{step}: {queue:?}");
+        }
+        assert!(lengths.iter().all(|&times| times > 50), "{lengths:?}");
+    }
+
+    #[test]
+    fn flits_leave_an_input_vc_in_their_order() {
+        keeps_flits_in_order::<PLAIN>();
+        keeps_flits_in_order::<ADAPTIVE>();
+        keeps_flits_in_order::<BUFFERED>();
+        keeps_flits_in_order::<BUFFERED_ADAPTIVE>();
+        keeps_flits_in_order::<GENERAL>();
+    }
+
     #[test]
     fn what_is_far_moves_as_what_is_near() {
         // One domain of all routers has more than two megabytes of tables, each of two has less.
-        let network = crate::topology::build("hyperx:14x14,p=30").unwrap();
+        let network = crate::topology::build("hyperx:14x14,p=40").unwrap();
         for (routing, config) in [
             ("ugal-l", r#"{"vcs": 4, "warmup": 0, "measure": 30, "seed": 3, "threads": "#),
             ("dimwar", r#"{"vcs": 4, "warmup": 0, "measure": 30, "routing_delay": 1, "packet": "1-3", "threads": "#),

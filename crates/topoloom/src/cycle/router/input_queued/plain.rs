@@ -58,6 +58,7 @@ struct PlainRouter<'a, const LOG: u32, const KIND: u8> {
     asking_switch: usize,
     inputs: Part<'a, InputVc>,
     outputs: Part<'a, OutputVc>,
+    starved: Part<'a, bool>,
     ports: Part<'a, PortArbiters>,
     ends: Part<'a, ChannelEnd>,
     wires: &'a mut Wires,
@@ -83,8 +84,6 @@ struct PlainRouter<'a, const LOG: u32, const KIND: u8> {
 struct Stock<'a> {
     /// See [`InputQueuedRouters::shared`].
     shared: Part<'a, u32>,
-    /// See [`InputQueuedRouters::limit`].
-    limit: u32,
     /// See [`InputQueuedRouters::tight`].
     tight: u32,
     /// The shared slots taken of an output from which on some packet may not fit into it.
@@ -121,8 +120,8 @@ struct Again<'a> {
     router: u32,
     /// How many heads there are.
     count: u16,
-    /// Something has changed since they decided.
-    look: bool,
+    /// Something has changed since they decided, if there are any.
+    changed: bool,
 }
 
 impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
@@ -141,7 +140,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
                 substep += 1;
             }
             let (asking_vc, asking_switch, frees) = (plain.asking_vc, plain.asking_switch, plain.frees);
-            let Again { count, look, .. } = plain.again;
+            let Again { count, changed, .. } = plain.again;
             let state = &mut self.routers[router];
             (state.asking_vc, state.asking_switch) = (asking_vc as u16, asking_switch as u16);
             if Self::BUFFERED {
@@ -149,7 +148,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             }
             if Self::ADAPTIVE {
                 state.undecided = count;
-                if look {
+                if changed {
                     self.look(router);
                 }
             }
@@ -197,7 +196,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         }
         (sending.occupancy, sending.last_input) = (sending.occupancy + 1, input);
         if KIND != PLAIN {
-            sending.starved = false;
+            self.starved[(out_port << LOG) + out_vc as usize] = false;
         }
         if KIND == ADAPTIVE {
             self.queued[out_port].sent += 1;
@@ -207,7 +206,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         }
         let vc = &mut self.inputs[index];
         vc.last_output = port << LOG | out_vc as u16;
-        let (place, _) = vc.pop(&self.pool);
+        let (place, _) = vc.pop::<KIND>(&self.pool);
         let more = vc.flits > 0;
         let arbiters = &mut self.ports[in_port];
         (arbiters.last_vc, arbiters.last_output) = (in_vc as u16, port);
@@ -233,7 +232,6 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         let of_whole = if KIND == PLAIN || self.policy.whole == 0 { none } else { (first_vc, vcs) };
         let of_shared = if Self::BUFFERED { (first_port, radix) } else { none };
         let of_ready = if Self::BUFFERED && self.delayed { of_vcs } else { none };
-        let limit = self.limit();
         let roomy = match self.policy.whole {
             0 => u32::MAX,
             _ if self.policy.cut_through => (self.policy.pool + 1).saturating_sub(self.most),
@@ -246,6 +244,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             asking_switch: state.asking_switch as usize,
             inputs: self.inputs.part(first_vc, vcs),
             outputs: self.outputs.part(first_vc, vcs),
+            starved: self.starved.part(first_vc, vcs),
             ports: self.ports.part(first_port, radix),
             ends: channels.ends.part(first_port, radix),
             wires: &mut channels.wires,
@@ -272,11 +271,10 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
                 revocable: self.revocable,
                 router: router as u32,
                 count: state.undecided,
-                look: false,
+                changed: false,
             },
             stock: Stock {
                 shared: self.shared.part(of_shared.0, of_shared.1),
-                limit,
                 tight: self.tight,
                 roomy,
                 late: state.late.into(),
@@ -424,7 +422,8 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
             true => policy.fits(occupancy, shared, size),
             false => policy.fits_own(occupancy, size),
         };
-        with_room(&mut self.outputs, &mut self.again.wanted, (port as usize) << LOG, free, size, policy.whole, fits)
+        let (starved, wanted) = (&mut self.starved, &mut self.again.wanted);
+        with_room(&self.outputs, starved, wanted, (port as usize) << LOG, free, size, policy.whole, fits)
     }
 
     /// The slots that must be free for the packet of the request at `place`.
@@ -525,27 +524,31 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
         *self.stock.winners = winners;
     }
 
-    /// Gives output VC `output` to the packet that asks for it.
+    /// Flits of the packet at the front of input VC `input`.
+    #[inline(always)]
+    fn size_at_front(&self, input: u16) -> u32 {
+        let InputVc { front, tail, .. } = self.inputs[input as usize];
+        if tail { 1 } else { self.pool.get(front).size() }
+    }
+
+    /// Gives output VC `output` to the packet that asks for it. Its input VC is not looked at: it is most often far, and will
+    /// be when the switch is granted.
     #[inline(always)]
     fn grant_vc(&mut self, VcRequest { input, commitment, .. }: VcRequest, output: u16) {
         if Self::ADAPTIVE && commitment == Commitment::Noted {
             self.settle(input);
         }
-        let vc = &mut self.inputs[input as usize];
-        vc.last_output = output;
-        if vc.flits > 1 {
-            self.pool.prefetch(vc.front);
-        }
         let owned = &mut self.outputs[output as usize];
         owned.last_input = input;
         // At the plain router none waits for room in a free VC.
-        debug_assert!(KIND != PLAIN || !owned.starved);
+        debug_assert!(KIND != PLAIN || !self.starved[output as usize]);
         if KIND != PLAIN {
-            owned.starved = false;
+            self.starved[output as usize] = false;
         }
         if Self::BUFFERED && self.policy.cut_through {
             // The packet takes all its slots now.
-            let size = if vc.tail { 1 } else { self.pool.get(vc.front).size() };
+            let size = if self.again.most == 1 { 1 } else { self.size_at_front(input) };
+            let owned = &mut self.outputs[output as usize];
             owned.occupancy += size as u16;
             let shared = self.policy.shared(owned.occupancy.into());
             if shared > 0 {
@@ -562,11 +565,15 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
     #[inline(always)]
     fn eligible(&mut self, place: usize) -> bool {
         let output = self.switch_requests[place].output;
-        let (port, output) = (Self::port(output), &mut self.outputs[output as usize]);
-        let limit = if Self::BUFFERED { self.stock.limit } else { self.policy.reserve.into() };
+        let (port, output) = (Self::port(output), output as usize);
+        // Its packet has all the slots that it needs.
+        if Self::BUFFERED && self.policy.cut_through {
+            return true;
+        }
+        let limit = self.policy.reserve.into();
         let no_more = || !Self::BUFFERED || self.stock.shared[port as usize] >= self.policy.pool;
-        if u32::from(output.occupancy) >= limit && no_more() {
-            output.starved = true;
+        if u32::from(self.outputs[output].occupancy) >= limit && no_more() {
+            self.starved[output] = true;
             self.switch_requests[place].input = NONE;
             return false;
         }
@@ -656,7 +663,7 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
     fn offer_to_output(&mut self, request: SwitchRequest, place: usize) {
         let (input, output) = (Self::port(request.input), Self::port(request.output));
         self.output_turns.offer(output, input, self.ports[output as usize].last_input, place);
-        self.inputs[request.input as usize].expect_second(self.pool);
+        self.inputs[request.input as usize].expect_second::<KIND>(self.pool);
     }
 
     /// A request has won the switch: its flit leaves. Returns true if the request is done.
@@ -678,7 +685,8 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
             self.again.queued[out_port as usize].sent += 1;
         }
         let vc = &mut self.inputs[input as usize];
-        let (place, tail) = vc.pop(self.pool);
+        vc.last_output = output;
+        let (place, tail) = vc.pop::<KIND>(self.pool);
         let more = vc.flits > 0;
         let end = &mut self.ends[out_port as usize];
         self.wires.send_flit(end, out_id, Self::place(output), departure, place);
@@ -693,8 +701,8 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
             self.freed[self.frees] = output;
             self.frees += 1;
         }
-        if Self::ADAPTIVE && self.again.count > 0 {
-            self.again.look = true;
+        if Self::ADAPTIVE {
+            self.again.changed = true;
         }
         if more {
             self.ask_vc(input, delay);
@@ -716,7 +724,7 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
             // As `InputQueuedRouters::ask_decision`.
             let vc = (self.first_port << LOG) as u32 + u32::from(input);
             self.again.fresh.push(FreshHead { vc, router: self.again.router, place: front });
-            self.again.look |= self.again.count > 0;
+            self.again.changed = true;
             return;
         }
         assert!(out < self.radix, "{NO_SUCH_PORT}");
@@ -725,7 +733,7 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
         if delayed {
             let vc = (self.first_port << LOG) as u32 + u32::from(input);
             return self.stock.unready[usize::from(delay.late)]
-                .push(delay.cycle, Unready { vc, out, class, commitment });
+                .push(delay.cycle, Unready { vc, out, last_output, class, commitment });
         }
         self.vc_requests[self.asking_vc] = VcRequest { input, port: out, last_output, class, commitment };
         self.asking_vc += 1;
@@ -798,7 +806,7 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
     fn leave_undecided(&mut self, record: usize) {
         self.again.undecided.insert(self.again.router as usize, record);
         self.again.count += 1;
-        self.again.look = true;
+        self.again.changed = true;
     }
 
     #[inline(always)]

@@ -113,11 +113,11 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             return None;
         }
         let limit = self.limit();
-        let output = &mut self.outputs[vc_base + request.output as usize];
-        if u32::from(output.occupancy) >= limit
+        let output = vc_base + request.output as usize;
+        if u32::from(self.outputs[output].occupancy) >= limit
             && self.shared[(vc_base >> LOG) + Self::port(request.output) as usize] >= self.policy.pool
         {
-            output.starved = true;
+            self.starved[output] = true;
             self.switch_requests[place].input = NONE;
             return None;
         }
@@ -158,7 +158,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         let rank = self.rank(vc_base, request.input);
         self.by_output.offer(output, rank, u32::from(turn(input, last)), place);
         if self.deep {
-            self.inputs[vc_base + request.input as usize].expect_second(&self.pool);
+            self.inputs[vc_base + request.input as usize].expect_second::<KIND>(&self.pool);
         }
     }
 
@@ -267,13 +267,13 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             }
         }
         let Tick { now, departure, step } = tick;
-        let (place, tail) = self.inputs[index].pop(&self.pool);
+        let (place, tail) = self.inputs[index].pop::<KIND>(&self.pool);
         let more = self.inputs[index].flits > 0;
         channels.send_flit(PortId(out_port as u32), Self::vc(request.output), departure, place);
         channels.send_credit(PortId(in_port as u32), Self::vc(request.input), now);
         if tail {
             self.inputs[index].kept = NONE;
-            self.outputs[out_index].owner = NONE;
+            self.owners[out_index] = NONE;
             self.ports[out_port].free |= 1 << Self::vc(request.output);
             self.freed(router, out_port);
             if more {

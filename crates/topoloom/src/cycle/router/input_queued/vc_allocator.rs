@@ -7,9 +7,6 @@ use super::waiting_heads::{Commitment, Unready};
 use super::{GENERAL, InputQueuedRouters, NO_SUCH_PORT, NONE, RouterState};
 use crate::cycle::flit::UNDECIDED;
 
-/// How many heads ahead memory is asked for.
-const AHEAD: usize = 8;
-
 /// An input VC that asks for an output VC of a class.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct VcRequest {
@@ -57,7 +54,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         // At the buffered kinds what is listed may be allocated.
         if if Self::BUFFERED { self.delayed } else { delay.later } {
             assert!(out < self.routers[router as usize].radix, "{NO_SUCH_PORT}");
-            self.wait_until_ready(delay, Unready { vc: index as u32, out, class, commitment });
+            self.wait_until_ready(index, (out, class, commitment), delay);
             return false;
         }
         self.list_vc_request(router, index, out, class, commitment);
@@ -66,8 +63,9 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
 
     /// A head will be on the list of requests when it is ready.
     #[inline(always)]
-    fn wait_until_ready(&mut self, delay: Delay, head: Unready) {
-        self.unready[usize::from(delay.late)].push(delay.cycle, head);
+    fn wait_until_ready(&mut self, index: usize, (out, class, commitment): (u16, u8, Commitment), delay: Delay) {
+        let (vc, last_output) = (index as u32, self.inputs[index].last_output);
+        self.unready[usize::from(delay.late)].push(delay.cycle, Unready { vc, out, last_output, class, commitment });
     }
 
     /// A head that decides again, at the front of input VC `index` (domain numbering), asks for an output VC. At the buffered
@@ -84,8 +82,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             if commitment == Commitment::Noted {
                 self.settle(router as usize, index);
             }
-            let (vc, commitment) = (index as u32, Commitment::Open);
-            return self.wait_until_ready(delay, Unready { vc, out, class, commitment });
+            return self.wait_until_ready(index, (out, class, Commitment::Open), delay);
         }
         self.list_vc_request(router, index, out, class, commitment);
         self.activate(router);
@@ -149,19 +146,13 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     pub(super) fn list_ready(&mut self, now: u32) {
         for late in 0..self.unready.len() {
             let ready = self.unready[late].take(now);
-            for (place, &Unready { vc, out, class, commitment }) in ready.iter().enumerate() {
-                if let Some(next) = ready.get(place + AHEAD) {
-                    self.inputs.prefetch(next.vc as usize);
-                }
+            for &Unready { vc, out, last_output, class, commitment } in &ready {
                 let router = self.router_of[(vc >> LOG) as usize];
-                self.list_vc_request(router, vc as usize, out, class, commitment);
+                self.list_after(router, vc as usize, last_output, (out, class, commitment));
                 if Self::BUFFERED {
                     self.routers[router as usize].late += late as u16;
                 }
                 self.activate(router);
-                if self.deep {
-                    self.inputs[vc as usize].expect_link(&self.pool);
-                }
             }
             self.unready[late].recycle(ready);
         }
@@ -170,13 +161,26 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     /// Puts the head at the front of input VC `index` (domain numbering) on the list of requests.
     #[inline(always)]
     pub(super) fn list_vc_request(&mut self, router: u32, index: usize, out: u16, class: u8, commitment: Commitment) {
+        let last_output = self.inputs[index].last_output;
+        self.list_after(router, index, last_output, (out, class, commitment));
+    }
+
+    /// The same of an input VC that was given `last_output` last.
+    #[inline(always)]
+    fn list_after(
+        &mut self,
+        router: u32,
+        index: usize,
+        last_output: u16,
+        (out, class, commitment): (u16, u8, Commitment),
+    ) {
         let state = &mut self.routers[router as usize];
         assert!(out < state.radix, "{NO_SUCH_PORT}");
         let vc_base = state.first_port << LOG;
         let place = vc_base as usize + state.asking_vc as usize;
         state.asking_vc += 1;
         let input = (index as u32 - vc_base) as u16;
-        let last_output = self.inputs[index].last_output;
+        debug_assert_eq!(last_output, self.inputs[index].last_output);
         let request = &mut self.vc_requests[place];
         (request.input, request.port, request.last_output, request.class) = (input, out, last_output, class);
         // At the kinds whose heads decide once, all requests are final.
@@ -479,13 +483,12 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         if KIND == GENERAL && self.delayed {
             self.ready[vc_base + input as usize] = after(self.speedup, step + 1, self.delays.sw_alloc);
         }
-        let owned = &mut self.outputs[vc_base + output as usize];
-        owned.owner = input;
-        owned.starved = false;
         if move_pointers {
             vc.last_output = output;
-            owned.last_input = input;
+            self.outputs[vc_base + output as usize].last_input = input;
         }
+        self.owners[vc_base + output as usize] = input;
+        self.starved[vc_base + output as usize] = false;
         self.ports[(vc_base >> LOG) + Self::port(output) as usize].free &= !(1 << Self::vc(output));
         if KIND == GENERAL && self.policy.cut_through {
             self.take_places(vc_base, input, output);

@@ -90,6 +90,9 @@ pub(super) struct Unready {
     /// Its input VC (domain numbering).
     pub(super) vc: u32,
     pub(super) out: u16,
+    /// As in [`VcRequest`](super::vc_allocator::VcRequest): its input VC, which is most often far by then, need not be looked
+    /// at.
+    pub(super) last_output: u16,
     pub(super) class: u8,
     pub(super) commitment: Commitment,
 }

@@ -718,7 +718,7 @@ mod tests {
         const PORTS: u32 = 5;
         let mut cards = cards(config, &[0, PORTS]);
         let mut channels = Channels::of_loops(PORTS);
-        (0..PORTS).for_each(|port| channels.ends[port as usize].flits_to = port << cards.log);
+        (0..PORTS).for_each(|port| channels.ends[port as usize].to = port << cards.log);
         let mut rng = Rng::stream(seed, 0);
         let mut coming: Vec<VecDeque<(u32, Flit, u16)>> = vec![VecDeque::new(); PORTS as usize];
         let mut credits: Vec<(u32, u32)> = Vec::new();
