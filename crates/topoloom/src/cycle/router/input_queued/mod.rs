@@ -493,6 +493,9 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
                 self.expect_transfer(first_vc, request.input, request.port << LOG, channels);
             }
             for request in self.vc_requests.slice(first_vc, asking_vc) {
+                if !Self::BUFFERED {
+                    self.inputs.prefetch(first_vc + usize::from(request.input));
+                }
                 self.outputs.prefetch(first_vc + usize::from(request.port << LOG));
                 self.ports.prefetch((first_vc >> LOG) + usize::from(request.port));
             }
@@ -1224,6 +1227,31 @@ mod tests {
         routers.ports[3].free = free;
         routers.step(3, &mut channels);
         assert_eq!((routers.routers[0].asking_vc, routers.inputs[1].last_output), (0, 15));
+    }
+
+    #[test]
+    fn a_head_that_has_not_left_waits_for_a_credit_of_the_vc_it_was_given() {
+        let network = crate::topology::build("hypercube:1,p=3").unwrap();
+        let config: Config = serde_json::from_str(r#"{"vcs": 4, "buffer": 4}"#).unwrap();
+        let setup = Setup::new(&network, "dor", 1, 4, &config).unwrap();
+        let options = Options::read(&setup.config.router);
+        let mut routers = InputQueuedRouters::<2, PLAIN>::new(&setup, &options, &[0, 4, 8], 8);
+        let mut channels = Channels::of_loops(8);
+        let (kind, state) = (HEAD | TAIL, PacketState::direct(0));
+        let place = routers.pool.insert(Flit { kind, out: 3, ..Flit::NONE });
+        // It was given an output VC of another packet before; those of its own output have no slots.
+        routers.inputs[1].last_output = 6;
+        (12..16).for_each(|vc| routers.outputs[vc].occupancy = 4);
+        routers.accept(1, 0, place, Some((Decision { out: 3, class: 0, kind, state }, state)), 0);
+        assert_eq!(routers.find_held(0, 1), None);
+        routers.step(0, &mut channels);
+        assert_eq!((routers.find_held(0, 1), routers.owner(12)), (Some(12), Some(1)));
+        routers.step(1, &mut channels);
+        assert!(matches!(routers.waits_for(1), Wait::Credit(12)));
+        routers.credit(12);
+        assert!(matches!(routers.waits_for(1), Wait::Nothing));
+        routers.step(2, &mut channels);
+        assert_eq!((routers.find_held(0, 1), channels.sent()), (None, 1));
     }
 
     /// Puts flits into an input VC and takes them out again, and compares with a queue.

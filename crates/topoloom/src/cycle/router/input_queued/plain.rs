@@ -531,12 +531,19 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
         if tail { 1 } else { self.pool.get(front).size() }
     }
 
-    /// Gives output VC `output` to the packet that asks for it. Its input VC is not looked at: it is most often far, and will
-    /// be when the switch is granted.
+    /// Gives output VC `output` to the packet that asks for it. At the buffered kinds its input VC is not looked at: it is most
+    /// often far, and will be when the switch is granted.
     #[inline(always)]
     fn grant_vc(&mut self, VcRequest { input, commitment, .. }: VcRequest, output: u16) {
         if Self::ADAPTIVE && commitment == Commitment::Noted {
             self.settle(input);
+        }
+        if !Self::BUFFERED {
+            // Past saturation what is in the pool is far, however near the network is.
+            let vc = &self.inputs[input as usize];
+            if vc.has_link::<KIND>() {
+                self.pool.prefetch(vc.front);
+            }
         }
         let owned = &mut self.outputs[output as usize];
         owned.last_input = input;
@@ -721,10 +728,9 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
             if delayed {
                 self.stock.ready[input as usize] = delay.ready;
             }
-            // As `InputQueuedRouters::ask_decision`.
+            // As `InputQueuedRouters::ask_decision`. That others look was noted as the packet before it left.
             let vc = (self.first_port << LOG) as u32 + u32::from(input);
             self.again.fresh.push(FreshHead { vc, router: self.again.router, place: front });
-            self.again.changed = true;
             return;
         }
         assert!(out < self.radix, "{NO_SUCH_PORT}");
