@@ -154,7 +154,10 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     /// The output VC (router numbering) that the packet at the front of input VC `input` of a router holds, if it holds one.
     pub(super) fn find_held(&self, router: usize, input: u16) -> Option<u16> {
         let (first_vc, vcs) = ((self.routers[router].first_port as usize) << LOG, self.radix(router) << LOG);
-        let InputVc { last_output, flits, .. } = self.inputs[first_vc + usize::from(input)];
+        let InputVc { kept, last_output, flits, .. } = self.inputs[first_vc + usize::from(input)];
+        if KIND == GENERAL {
+            return Some(kept).filter(|&output| output != NONE);
+        }
         let holds = |&output: &u16| self.holder(first_vc + usize::from(output)) == input;
         // Where the head has left, the input VC has the output VC noted. Else that may be of an earlier packet.
         let noted = Some(last_output).filter(|&output| output != NONE && holds(&output));

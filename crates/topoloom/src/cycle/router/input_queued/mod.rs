@@ -1254,6 +1254,18 @@ mod tests {
         assert_eq!((routers.find_held(0, 1), channels.sent()), (None, 1));
     }
 
+    #[test]
+    fn a_vc_of_the_general_kind_holds_what_it_has_kept_whatever_its_pointers_are() {
+        let network = crate::topology::build("hypercube:1").unwrap();
+        let config: Config = serde_json::from_str(r#"{"vcs": 3, "allocator": "islip"}"#).unwrap();
+        let setup = Setup::new(&network, "dor", 1, 4, &config).unwrap();
+        let options = Options::read(&setup.config.router);
+        let mut routers = InputQueuedRouters::<2, GENERAL>::new(&setup, &options, &[0, 2, 4], 4);
+        assert_eq!(routers.find_held(0, 1), None);
+        (routers.inputs[1].kept, routers.inputs[1].last_output, routers.owners[5]) = (5, 4, 1);
+        assert_eq!(routers.find_held(0, 1), Some(5));
+    }
+
     /// Puts flits into an input VC and takes them out again, and compares with a queue.
     fn keeps_flits_in_order<const KIND: u8>() {
         let network = crate::topology::build("hypercube:1").unwrap();
