@@ -277,19 +277,9 @@ impl Channels {
     pub fn of_loops(ports: u32) -> Self {
         // SAFETY: indexed by the ports that there are.
         let tables = unsafe { TableMaker::promise() };
-        let count = ports as usize;
-        let wires = Wires {
-            links: tables.filled(Link { latency: 2, domain: 0, slow: false }, count),
-            paces: tables.of([]),
-            flits: [8; 3].map(Wheel::new),
-            entry: 0,
-            credits: Wheel::new(8),
-            leaving: Vec::new(),
-            outboxes: Vec::new(),
-            domain: 0,
-            credit_delay: 0,
-        };
-        Self::new(&tables, tables.of(0..ports), wires, tables.filled(4, count))
+        let links = vec![Link { latency: 2, domain: 0, slow: false }; ports as usize];
+        let in_flight = tables.filled(4, links.len());
+        Self::new(&tables, tables.of(0..ports), Wires::of(&tables, links, 8, 0), in_flight)
     }
 
     /// Flits that have been sent so far: those that have crossed a switch.
@@ -328,6 +318,22 @@ impl Channels {
 }
 
 impl Wires {
+    /// Those of domain 0 of two, idle, whose ports have these links of full rate.
+    #[cfg(test)]
+    fn of(tables: &TableMaker, links: Vec<Link>, horizon: u32, credit_delay: u32) -> Self {
+        Self {
+            links: tables.of(links),
+            paces: tables.of([]),
+            flits: [horizon; 3].map(Wheel::new),
+            entry: 0,
+            credits: Wheel::new(horizon),
+            leaving: vec![Vec::new(); 2],
+            outboxes: (0..2).map(|_| Outbox::default()).collect(),
+            domain: 0,
+            credit_delay,
+        }
+    }
+
     /// [`Channels::send_flit`] through the `channel` of a port.
     #[inline(always)]
     pub fn send_flit(&mut self, channel: &mut ChannelEnd, port: PortId, vc: u32, earliest: u32, place: u32) {
@@ -432,18 +438,7 @@ mod tests {
     fn channels_of(to: u32, link: Link, credit_delay: u32) -> Channels {
         // SAFETY: indexed by the only port that there is.
         let tables = unsafe { TableMaker::promise() };
-        let horizon = link.latency + credit_delay + 2;
-        let wires = Wires {
-            links: tables.of([link]),
-            paces: tables.of([]),
-            flits: [horizon; 3].map(Wheel::new),
-            entry: 0,
-            credits: Wheel::new(horizon),
-            leaving: vec![Vec::new(); 2],
-            outboxes: (0..2).map(|_| Outbox::default()).collect(),
-            domain: 0,
-            credit_delay,
-        };
+        let wires = Wires::of(&tables, vec![link], link.latency + credit_delay + 2, credit_delay);
         Channels::new(&tables, tables.of([to]), wires, tables.of([0]))
     }
 
