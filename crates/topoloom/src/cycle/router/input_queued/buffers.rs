@@ -50,8 +50,10 @@ impl InputVc {
     pub(super) fn pop<const KIND: u8>(&mut self, pool: &Pool<Flit>) -> (u32, bool) {
         let gone = (self.front, self.tail);
         self.flits -= 1;
-        if self.flits > 0 {
-            let next = if is_buffered(KIND) && self.flits == 1 { self.last } else { pool.behind(self.front) };
+        // Whether there is a second is often mispredicted. At the buffered kinds what is in front where there is none is not
+        // looked at.
+        if is_buffered(KIND) || self.flits > 0 {
+            let next = if is_buffered(KIND) && self.flits <= 1 { self.last } else { pool.behind(self.front) };
             (self.front, self.tail) = (next & !TAIL_LINK, next & TAIL_LINK != 0);
         }
         gone
@@ -67,7 +69,11 @@ impl InputVc {
     /// Asks for the memory of the second flit, if there is one: once the first has left, its router looks at it at once.
     #[inline(always)]
     pub(super) fn expect_second<const KIND: u8>(&self, pool: &Pool<Flit>) {
-        if self.flits > 1 {
+        if is_buffered(KIND) {
+            // Without a branch where there is none, which is often mispredicted: then for what is near anyway.
+            let second = if self.flits > 1 { self.last & !TAIL_LINK } else { 0 };
+            pool.prefetch(if self.has_link::<KIND>() { pool.behind(self.front) & !TAIL_LINK } else { second });
+        } else if self.flits > 1 {
             let second = if self.has_link::<KIND>() { pool.behind(self.front) } else { self.last };
             pool.prefetch(second & !TAIL_LINK);
         }

@@ -88,6 +88,10 @@ struct Stock<'a> {
     tight: u32,
     /// The shared slots taken of an output from which on some packet may not fit into it.
     roomy: u32,
+    /// The less of both: most often fewer are taken.
+    crowded: u32,
+    /// An output that a request of this step asks for has as many taken as [`Stock::tight`].
+    is_tight: bool,
     /// See [`RouterState::late`]; none from the later step on.
     late: usize,
     /// The step is the last one of its cycle.
@@ -277,6 +281,8 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
                 shared: self.shared.part(of_shared.0, of_shared.1),
                 tight: self.tight,
                 roomy,
+                crowded: roomy.min(self.tight),
+                is_tight: false,
                 late: state.late.into(),
                 last: false,
                 delayed: self.delayed,
@@ -358,7 +364,13 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
         let VcRequest { port, last_output, class, .. } = self.vc_requests[place];
         let mut free = self.ports[port as usize].free & self.class_masks[class as usize];
         let may_not_fit = match Self::BUFFERED {
-            true => self.stock.shared[port as usize] >= self.stock.roomy && free & self.policy.whole != 0,
+            true => {
+                let shared = self.stock.shared[port as usize];
+                shared >= self.stock.crowded && {
+                    self.stock.is_tight |= shared >= self.stock.tight;
+                    shared >= self.stock.roomy && free & self.policy.whole != 0
+                }
+            }
             false => KIND == ADAPTIVE && free & self.policy.whole != 0 && !self.all_fit(port, self.again.most),
         };
         if may_not_fit {
@@ -473,18 +485,15 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
     /// the list.
     #[inline(always)]
     fn allocate_vcs(&mut self, asking: usize) {
-        let mut tight = false;
+        self.stock.is_tight = false;
         for place in 0..asking {
             let input = self.vc_requests[place].input;
             let Some(output) = self.pick(place) else { continue };
             // What it was given last is known to its input VC: for now the pick takes its place.
             self.vc_requests[place].last_output = output;
-            if Self::BUFFERED {
-                tight |= self.stock.shared[Self::port(output) as usize] >= self.stock.tight;
-            }
             self.vc_turns.offer(output, input, self.outputs[output as usize].last_input, place);
         }
-        if Self::BUFFERED && tight {
+        if Self::BUFFERED && self.stock.is_tight {
             self.grant_vcs_in_order(asking);
         }
         let mut kept = 0;
