@@ -80,7 +80,7 @@ impl<'a> Offer<'a> {
 #[derive(Debug)]
 pub struct Terminals {
     sources: Table<TrafficSource>,
-    /// The flit that follows, while a source sends a packet of several.
+    /// The flit that follows, while a source sends a packet of several; empty if all are of one flit: see `single`.
     following: Table<Flit>,
     /// True for sources that wait for a credit.
     blocked: Table<bool>,
@@ -186,11 +186,12 @@ impl Terminals {
         };
         // SAFETY: sources are numbered from 0 without gaps, and their VCs 2^`log` to each. Sources are woken by these
         // numbers, and credits come back with those of the VCs that the domain gave to the channels. Shared slots are
-        // counted only where there are some: else no VC holds more than its own.
+        // counted only where there are some: else no VC holds more than its own. A source has flits left to send only where
+        // packets are of several.
         let tables = unsafe { TableMaker::promise() };
         let mut this = Self {
             sources: tables.of(terminals.iter().map(source)),
-            following: tables.filled(Flit::NONE, terminals.len()),
+            following: tables.filled(Flit::NONE, if single.is_some() { 0 } else { terminals.len() }),
             blocked: tables.filled(false, terminals.len()),
             occupancy: tables.filled(0, terminals.len() * setup.stride as usize),
             shared: tables.filled(0, if pool > 0 { terminals.len() } else { 0 }),
@@ -496,8 +497,9 @@ impl Terminals {
 
     /// Sources that still have a packet created before `time` to send, or one half sent.
     pub fn behind(&self, time: u32) -> usize {
-        let sources = self.sources.iter().zip(self.following.iter());
-        sources.filter(|(s, flit)| s.next < time || (s.left > 0 && flit.created < time)).count()
+        let half_sent = |place: usize| self.following[place].created < time;
+        let is_behind = |(place, s): &(usize, &TrafficSource)| s.next < time || (s.left > 0 && half_sent(*place));
+        self.sources.iter().enumerate().filter(is_behind).count()
     }
 }
 
