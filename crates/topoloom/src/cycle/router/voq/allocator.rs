@@ -243,9 +243,8 @@ impl Voq {
     fn connect(&mut self, at: &mut Arbitration, grant: Grant, now: u32, channels: &mut Channels) {
         let Grant { queue, place, lane, input, output } = grant;
         let to = at.first_port + output;
-        if self.detach(queue, place) {
-            self.withdraw(at.card, to << self.width | input, lane);
-        }
+        let gone = self.detach(queue, place);
+        self.withdraw_if(gone, at.card, to << self.width | input, lane);
         at.free_inputs &= !(1 << input);
         at.free_outputs &= !(1 << output);
         self.go_through(at.card, grant, &self.room(to, place), now, channels);

@@ -66,17 +66,20 @@ impl Voq {
     /// The head of a queue may not be sent any more: it is being sent, or waits for room.
     #[inline(always)]
     pub(super) fn withdraw(&mut self, card: usize, pair: u32, lane: u32) {
+        self.withdraw_if(true, card, pair, lane);
+    }
+
+    /// The same if it is `gone`.
+    // Without branches: whether others ask is often mispredicted.
+    #[inline(always)]
+    pub(super) fn withdraw_if(&mut self, gone: bool, card: usize, pair: u32, lane: u32) {
         let asking = &mut self.pairs[pair as usize].asking;
-        *asking &= !(1 << lane);
-        if *asking == 0 {
-            let port = pair >> self.width;
-            let inputs = &mut self.ports[port as usize].asking;
-            *inputs &= !(1 << (pair & ((1 << self.width) - 1)));
-            if *inputs == 0 {
-                let state = &mut self.cards[card];
-                state.wanted &= !(1 << (port - state.first_port));
-            }
-        }
+        *asking &= !(u64::from(gone) << lane);
+        let (port, input) = (pair >> self.width, pair & ((1 << self.width) - 1));
+        let inputs = &mut self.ports[port as usize].asking;
+        *inputs &= !(u64::from(*asking == 0) << input);
+        let state = &mut self.cards[card];
+        state.wanted &= !(u64::from(*inputs == 0) << (port - state.first_port));
     }
 
     /// The queue of VC `lane` of a pair.
@@ -123,11 +126,9 @@ impl Voq {
     #[inline(always)]
     pub(super) fn detach(&mut self, queue: u32, first: u32) -> bool {
         let last = self.queues[queue as usize];
-        if first == last {
-            self.queues[queue as usize] = NIL;
-            return true;
-        }
+        // Without a branch on whether it is alone, which is often mispredicted: then it may be linked to anything.
+        self.queues[queue as usize] = last | (NIL * u32::from(first == last));
         self.pool.link(last, self.pool.behind(first));
-        false
+        first == last
     }
 }
