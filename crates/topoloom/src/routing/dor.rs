@@ -107,7 +107,7 @@ enum Ties {
 }
 
 /// Dimension order on a torus by other rules than the usual ones.
-struct CustomOrder {
+pub struct CustomOrder {
     order: DimensionOrder<true>,
     ties: Ties,
     /// The class of a hop is 0 if the destination's coordinate is greater than the router's, else 1.
@@ -116,25 +116,25 @@ struct CustomOrder {
 
 impl CustomOrder {
     /// The hop that has these bits once its dimension has been entered.
+    #[inline(always)]
     fn go(&self, at: RouterId, dim: usize, bits: u32, target: RouterId) -> Step {
         let step = self.order.go(at, dim, bits);
-        let lower = self.order.place(target)[dim] < self.order.place(at)[dim];
+        let lower = self.order.coordinates.at(target, dim) < self.order.coordinates.at(at, dim);
         Step { class: if self.compares { lower.into() } else { step.class }, ..step }
     }
 
     /// The bits with which a packet could continue: two on a tie that a coin decides.
+    // Which way is the shorter one, and whether a dimension has been entered, are often mispredicted: hence no branches.
+    #[inline(always)]
     fn open(&self, at: RouterId, dim: usize, bits: u32, target: RouterId) -> (u32, Option<u32>) {
-        if bits >> 2 == dim as u32 {
-            return (bits, None);
-        }
-        let [from, to] = [at, target].map(|router| u32::from(self.order.place(router)[dim]));
-        let [up, down] = [false, true].map(|down| DimensionOrder::<true>::entered(dim, down, from, to));
-        match (self.order.ways(dim, from, to), self.ties) {
-            ((true, true), Ties::Coin) => (up, Some(down)),
-            ((true, true), Ties::Plus) | ((true, false), _) => (up, None),
-            ((true, true), Ties::Sign) if to > from => (up, None),
-            _ => (down, None),
-        }
+        let [from, to] = [at, target].map(|router| self.order.coordinates.at(router, dim));
+        let (up, down) = self.order.ways(dim, from, to);
+        let (tie, entered) = (up & down, bits >> 2 == dim as u32);
+        let tie_goes_down = (self.ties == Ties::Minus) | ((self.ties == Ties::Sign) & (to < from));
+        let first = DimensionOrder::<true>::entered(dim, !up | (tie & tie_goes_down), from, to);
+        let draws = self.ties == Ties::Coin && tie & !entered;
+        let other = draws.then(|| DimensionOrder::<true>::entered(dim, true, from, to));
+        (if entered { bits } else { first }, other)
     }
 }
 
@@ -147,6 +147,7 @@ impl Minimal for CustomOrder {
         self.order.begins()
     }
 
+    #[inline(always)]
     fn begin(&self, rng: &mut Rng) -> u32 {
         self.order.begin(rng)
     }
@@ -157,6 +158,7 @@ impl Minimal for CustomOrder {
         out.extend(std::iter::once(one).chain(other).map(|bits| self.go(at, dim, bits, target)));
     }
 
+    #[inline(always)]
     fn step(&self, at: RouterId, bits: u32, target: RouterId, rng: &mut Rng) -> Step {
         let dim = self.order.dimension(at, target);
         let bits = match self.open(at, dim, bits, target) {
@@ -164,6 +166,12 @@ impl Minimal for CustomOrder {
             (one, _) => one,
         };
         self.go(at, dim, bits, target)
+    }
+
+    // Only on a tie, at most.
+    #[inline(always)]
+    fn draws(&self, _first: bool) -> bool {
+        false
     }
 
     fn hops(&self, from: RouterId, to: RouterId) -> u32 {

@@ -55,7 +55,7 @@ pub use cardfile::CardSizes;
 pub use cards::CardTables;
 pub(crate) use dal::Dal;
 pub(crate) use dimwar::DimWar;
-pub(crate) use dor::{DimensionOrder, Piece};
+pub(crate) use dor::{CustomOrder, DimensionOrder, Piece};
 pub(crate) use dragonfly::DragonflyMinimal;
 pub(crate) use duato::Duato;
 pub(crate) use fattree::NearestAncestor;
@@ -74,6 +74,7 @@ pub(crate) use polarized::PolarizedRouting;
 pub use registry::{Availability, EvenPaths, ROUTINGS, RoutingInfo, build, even_paths, find, in_role, offered};
 pub(crate) use table::TableMinimal;
 pub use tables::{Columns, NO_PORT, Tables, in_memory};
+pub(crate) use twin::{Adaptive as TwinAdaptive, Dort, OneWay, TsDor};
 pub(crate) use twophase::TwoPhase;
 pub use walk::{Links, PathView, idle_path, walk};
 

@@ -106,7 +106,7 @@ enum Ties {
 
 /// The cards of a twin torus: coordinates and ports. A packet's bits are the card that it comes from (bit 0), and in
 /// bit 1 + d whether it goes + where both directions round dimension d are as long.
-struct Cards {
+pub struct Cards {
     sides: Vec<u32>,
     /// Coordinates, node by node.
     coordinates: Vec<u16>,
@@ -168,35 +168,49 @@ impl Cards {
         Some(Self { sides, coordinates, ports, internal: next, split: torus.split(), ties, descends })
     }
 
+    #[inline(always)]
     fn node(&self, router: RouterId) -> &[u16] {
         let dims = self.sides.len();
         &self.coordinates[router.index() / 2 * dims..][..dims]
     }
 
+    #[inline(always)]
     fn card(router: RouterId) -> usize {
         router.index() % 2
     }
 
     /// The directions round dimension `d`: (+, -) no longer than the other.
+    #[inline(always)]
     fn ways(&self, at: RouterId, dst: RouterId, d: usize) -> (bool, bool) {
         let (side, from, to) = (self.sides[d], u32::from(self.node(at)[d]), u32::from(self.node(dst)[d]));
         let up = if to >= from { to - from } else { to + side - from };
         (2 * up <= side, 2 * up >= side)
     }
 
+    #[inline(always)]
     fn vc(&self, at: RouterId, dst: RouterId, d: usize) -> u8 {
         if self.node(dst)[d] > self.node(at)[d] { UPPER } else { LOWER }
     }
 
+    #[inline(always)]
     fn differs(&self, at: RouterId, dst: RouterId, d: usize) -> bool {
         self.node(at)[d] != self.node(dst)[d]
     }
 
+    /// The dimensions in which two cards' nodes differ, a bit each.
+    #[inline(always)]
+    fn open(&self, at: RouterId, dst: RouterId) -> u32 {
+        let pairs = self.node(at).iter().zip(self.node(dst));
+        (0..).zip(pairs).fold(0, |open, (d, (from, to))| open | u32::from(from != to) << d)
+    }
+
     /// The first dimension to go through, if any is left.
+    // Without a loop to the first one: where that ends is often mispredicted.
+    #[inline(always)]
     fn wanted(&self, at: RouterId, dst: RouterId, bits: u32, descending: bool) -> Option<PortRequest> {
-        let dims = 0..self.sides.len();
-        let open = |d: &usize| self.differs(at, dst, *d);
-        let dimension = if descending { dims.rev().find(open) } else { dims.clone().find(open) }?;
+        let open = self.open(at, dst);
+        let last = open.checked_ilog2()?;
+        let dimension = if descending { last } else { open.trailing_zeros() } as usize;
         let plus = match self.ways(at, dst, dimension) {
             (true, true) => bits >> (1 + dimension) & 1 == 1,
             (plus, _) => plus,
@@ -205,12 +219,14 @@ impl Cards {
     }
 
     /// The outer port wanted, if it is on this card.
+    #[inline(always)]
     fn port(&self, at: RouterId, wanted: PortRequest) -> Option<u16> {
         let port = self.ports[Self::card(at)][wanted.dimension][usize::from(wanted.plus)];
         (port != NO_PORT).then_some(port)
     }
 
     /// The bits of a packet from `src`, but for drawn ones: those go + .
+    #[inline(always)]
     fn bits(&self, src: RouterId) -> u32 {
         let (card, all) = (Self::card(src) as u32, (1 << self.sides.len()) - 1);
         let middle = self.split.map_or(0, |d| 1 << d);
@@ -227,6 +243,7 @@ impl Cards {
     }
 
     /// The dimensions in which a packet has to draw its way, a bit each, as they are in its bits.
+    #[inline(always)]
     fn drawn(&self, src: RouterId, dst: RouterId) -> u32 {
         if self.ties != Ties::Coin {
             return 0;
@@ -248,6 +265,7 @@ impl Cards {
         }
     }
 
+    #[inline(always)]
     fn start(&self, src: RouterId, dst: RouterId, rng: &mut Rng) -> PacketState {
         let (bits, drawn) = (self.bits(src), self.drawn(src, dst));
         let draw =
@@ -256,6 +274,7 @@ impl Cards {
     }
 
     /// TS-DOR's hop, its VC upper or lower.
+    #[inline(always)]
     fn twin_source(&self, at: RouterId, state: PacketState, dst: RouterId) -> Move {
         let wanted = self.wanted(at, dst, state.bits, state.bits & 1 == 1);
         let (port, class) = match wanted.map(|wanted| (wanted, self.port(at, wanted))) {
@@ -268,13 +287,13 @@ impl Cards {
 }
 
 /// One way for each packet, by the rule `H`.
-struct OneWay<H> {
+pub struct OneWay<H> {
     cards: Cards,
     rule: H,
 }
 
 /// What TS-DOR and DORT differ in.
-trait Rule: Send + Sync {
+pub trait Rule: Send + Sync {
     /// VC classes of a group of packets, and the groups.
     fn classes(&self) -> [u32; 2];
 
@@ -307,12 +326,20 @@ impl<H: Rule> Routing for OneWay<H> {
         out.push(self.rule.hop(&self.cards, at, state, dst));
     }
 
+    #[inline(always)]
     fn start<V: View>(&self, src: RouterId, dst: RouterId, _view: &V, rng: &mut Rng) -> PacketState {
         self.cards.start(src, dst, rng)
     }
 
+    #[inline(always)]
     fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, _view: &V, _rng: &mut Rng) -> Move {
         self.rule.hop(&self.cards, at, state, dst)
+    }
+
+    // Only on a tie, at most.
+    #[inline(always)]
+    fn draws(&self, _fresh: bool) -> bool {
+        false
     }
 
     fn unproved(&self) -> bool {
@@ -324,7 +351,8 @@ impl<H: Rule> Routing for OneWay<H> {
     }
 }
 
-struct TsDor {
+/// The rule of `ts-dor`.
+pub struct TsDor {
     /// Both orders share their VCs, which can deadlock.
     shared: bool,
 }
@@ -334,6 +362,7 @@ impl Rule for TsDor {
         [2, if self.shared { 1 } else { 2 }]
     }
 
+    #[inline(always)]
     fn hop(&self, cards: &Cards, at: RouterId, state: PacketState, dst: RouterId) -> Move {
         let hop = cards.twin_source(at, state, dst);
         let group = if self.shared { 0 } else { (state.bits & 1) as u8 };
@@ -361,7 +390,8 @@ enum Internal {
 /// The bit of a packet's bits that states that it has made a hop in the split dimension.
 const IN_SPLIT: u32 = 1 << 31;
 
-struct Dort {
+/// The rule of `dort`.
+pub struct Dort {
     internal: Internal,
     enters_first: bool,
 }
@@ -376,6 +406,7 @@ impl Rule for Dort {
         [classes, 1]
     }
 
+    #[inline(always)]
     fn hop(&self, cards: &Cards, at: RouterId, state: PacketState, dst: RouterId) -> Move {
         let wanted = cards.wanted(at, dst, state.bits, false);
         if let Some((wanted, Some(port))) = wanted.map(|wanted| (wanted, cards.port(at, wanted))) {
@@ -406,7 +437,7 @@ impl Rule for Dort {
 /// of this card on a shortest path round such a dimension, in an adaptive class; elsewhere TS-DOR's own output. A
 /// packet that took the split dimension sooner would come to the other card with dimensions left behind it: its escape
 /// would use the internal link in both directions, and close cycles.
-struct Adaptive(Cards);
+pub struct Adaptive(Cards);
 
 impl Adaptive {
     /// Escape classes: as TS-DOR.
