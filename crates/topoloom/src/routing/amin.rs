@@ -9,7 +9,7 @@
 use super::dor::{DimensionOrder, MOST_OUTPUTS};
 use super::minimal::{self, AnyMinimal};
 use super::table::TableMinimal;
-use super::{Again, AnyRouting, Availability, Move, PacketState, Routing, RoutingInfo, View};
+use super::{Again, AnyRouting, Availability, Minimal, Move, OutputRow, PacketState, Routing, RoutingInfo, View};
 use crate::network::{Lattice, Network, RouterId};
 use crate::rng::Rng;
 
@@ -35,18 +35,29 @@ pub(super) const AMIN: RoutingInfo = RoutingInfo {
 
 /// All minimal paths of a network.
 pub trait MinimalPaths: Send + Sync {
+    /// The outputs of a router are listed in the order of their numbers.
+    const ASCENDING: bool;
+
     /// The most links between two routers.
     fn diameter(&self) -> u32;
 
     /// Lets `look` at the outputs of `at` on minimal paths to another router `dst`, always in the same order.
     fn with_outputs<T>(&self, at: RouterId, dst: RouterId, look: impl FnOnce(&[u16]) -> T) -> T;
 
-    /// Asks for the memory that this reads.
+    /// The output on minimal paths, if there is one alone and this is known at once.
+    #[inline(always)]
+    fn only_output(&self, _at: RouterId, _dst: RouterId) -> Option<u16> {
+        None
+    }
+
+    /// Asks for the memory that these read first.
     #[inline(always)]
     fn expect(&self, _at: RouterId, _dst: RouterId) {}
 }
 
 impl MinimalPaths for TableMinimal {
+    const ASCENDING: bool = true;
+
     fn diameter(&self) -> u32 {
         self.diameter()
     }
@@ -57,12 +68,19 @@ impl MinimalPaths for TableMinimal {
     }
 
     #[inline(always)]
+    fn only_output(&self, at: RouterId, dst: RouterId) -> Option<u16> {
+        self.quick(at, dst)
+    }
+
+    #[inline(always)]
     fn expect(&self, at: RouterId, dst: RouterId) {
-        self.expect_outputs(at, dst);
+        Minimal::expect(self, at, dst);
     }
 }
 
 impl<const WRAP: bool> MinimalPaths for DimensionOrder<WRAP> {
+    const ASCENDING: bool = false;
+
     fn diameter(&self) -> u32 {
         self.diameter()
     }
@@ -75,13 +93,15 @@ impl<const WRAP: bool> MinimalPaths for DimensionOrder<WRAP> {
     }
 }
 
+/// Up to as many outputs are looked at without a loop: how many there are is often mispredicted.
+const FEW: usize = 4;
+
 /// The output of the least `measure`; of equal ones the first from place `first` on.
 ///
 /// # Panics
 /// If there are no outputs.
 #[inline(always)]
 fn least(outputs: &[u16], first: u32, measure: impl Fn(u32) -> u32) -> u16 {
-    const FEW: usize = 4;
     let key = |place: usize| {
         // Positions before the first one come after all others.
         let turn = (place as u32).wrapping_sub(first);
@@ -89,7 +109,7 @@ fn least(outputs: &[u16], first: u32, measure: impl Fn(u32) -> u32) -> u16 {
     };
     let last = outputs.len().checked_sub(1).expect("there is a path to every destination");
     let best = if last < FEW {
-        // Some twice: how many there are is often mispredicted.
+        // Some twice.
         Some(key(0).min(key(last.min(1))).min(key(last.min(2)).min(key(last))))
     } else {
         (0..=last).map(key).min()
@@ -97,10 +117,12 @@ fn least(outputs: &[u16], first: u32, measure: impl Fn(u32) -> u32) -> u16 {
     outputs[(best.expect("some") as u32).wrapping_add(first) as usize]
 }
 
-/// The output with the shortest queue; of equal ones the first from a random one on.
+/// The outputs as a row, if they are many and have consecutive numbers. They must ascend.
 #[inline(always)]
-fn shortest_queue<V: View>(outputs: &[u16], view: &V, rng: &mut Rng) -> u16 {
-    least(outputs, rng.below(outputs.len() as u32), |port| view.queue(port))
+fn as_row(outputs: &[u16], from: u32) -> Option<OutputRow> {
+    let (&[first, .., last], count) = (outputs, outputs.len()) else { return None };
+    let is_row = count > FEW && count <= OutputRow::MOST as usize && usize::from(last - first) + 1 == count;
+    is_row.then_some(OutputRow { first: first.into(), count: count as u32, from, except: u32::MAX })
 }
 
 /// `amin` over the minimal paths that `P` knows.
@@ -146,6 +168,17 @@ impl<P: MinimalPaths> AdaptiveMinimal<P> {
         PacketState::direct(self.second.as_ref().is_some_and(|second| second[src.index()]).into())
     }
 
+    /// The output with the shortest queue; of equal ones the first from a random one on.
+    #[inline(always)]
+    fn shortest_queue<V: View>(outputs: &[u16], view: &V, rng: &mut Rng) -> u16 {
+        let first = rng.below(outputs.len() as u32);
+        let row = if P::ASCENDING { as_row(outputs, first) } else { None };
+        match row {
+            Some(row) => view.shortest_queue(&row).expect("none is left out") as u16,
+            None => least(outputs, first, |port| view.queue(port)),
+        }
+    }
+
     #[inline(always)]
     fn hop(&self, port: u16, bits: u32) -> Move {
         Move { port, class: (bits >> u32::from(self.second.is_some())) as u8, next: PacketState::direct(bits + 1) }
@@ -177,7 +210,8 @@ impl<P: MinimalPaths> Routing for AdaptiveMinimal<P> {
 
     #[inline(always)]
     fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, view: &V, rng: &mut Rng) -> Move {
-        let port = self.paths.with_outputs(at, dst, |outputs| shortest_queue(outputs, view, rng));
+        let weigh = || self.paths.with_outputs(at, dst, |outputs| Self::shortest_queue(outputs, view, rng));
+        let port = self.paths.only_output(at, dst).unwrap_or_else(weigh);
         self.hop(port, state.bits)
     }
 
@@ -189,5 +223,42 @@ impl<P: MinimalPaths> Routing for AdaptiveMinimal<P> {
     #[inline(always)]
     fn decides_again(&self) -> Again {
         Again::Revocable(u16::MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shortest_queue_of_a_row_is_that_of_the_same_outputs_one_by_one() {
+        let mut ties = 0;
+        for seed in 0..2000 {
+            let mut rng = Rng::stream(seed, 5);
+            let (lowest, count) = (rng.below(9) as u16, 5 + rng.below(12) as u16);
+            let outputs: Vec<u16> = (lowest..lowest + count).collect();
+            let queues: Vec<u32> = outputs.iter().map(|_| 3 + rng.below(4)).collect();
+            let first = rng.below(count.into());
+            let row = as_row(&outputs, first).expect("they are many, and in a row");
+            let queue = |port: u32| queues[(port - u32::from(lowest)) as usize];
+            let found = row.shortest((0..row.count).map(|place| queue(row.first + place)));
+            let shortest = *queues.iter().min().expect("some");
+            let turns = (0..count).map(|turn| lowest + (first as u16 + turn) % count);
+            let expected = turns.into_iter().find(|&port| queue(port.into()) == shortest);
+            assert_eq!(found.map(|port| port as u16), expected, "{seed}");
+            assert_eq!(Some(least(&outputs, first, queue)), expected, "{seed}");
+            ties += usize::from(queues.iter().filter(|queue| **queue == shortest).count() > 1);
+        }
+        assert!(ties > 1000);
+    }
+
+    #[test]
+    fn few_outputs_and_those_with_gaps_are_no_row() {
+        assert!(as_row(&[4, 5, 6, 7], 0).is_none(), "a loop takes longer");
+        assert!(as_row(&[4, 5, 6, 7, 8], 0).is_some());
+        assert!(as_row(&[4, 5, 6, 7, 9], 0).is_none());
+        assert!(as_row(&[4], 0).is_none());
+        let all: Vec<u16> = (0..=OutputRow::MOST as u16).collect();
+        assert!(as_row(&all, 0).is_none() && as_row(&all[1..], 0).is_some());
     }
 }

@@ -3,7 +3,7 @@
 use crate::network::{Network, PortId, RouterId};
 
 /// Where outputs lead.
-pub(super) struct ChannelEnds {
+pub struct ChannelEnds {
     port_base: Vec<u32>,
     /// The router behind each port of the network; its own for a terminal's.
     peer: Vec<u32>,

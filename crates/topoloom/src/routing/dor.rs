@@ -115,19 +115,27 @@ pub struct CustomOrder {
 }
 
 impl CustomOrder {
+    /// The next dimension, and the coordinates of both routers there.
+    #[inline(always)]
+    fn next(&self, at: RouterId, target: RouterId) -> (usize, [u32; 2]) {
+        let coordinates = &self.order.coordinates;
+        coordinates.first_apart(at, target).unwrap_or_else(|| {
+            let dim = coordinates.first_difference(at, target);
+            (dim, [coordinates.at(at, dim), coordinates.at(target, dim)])
+        })
+    }
+
     /// The hop that has these bits once its dimension has been entered.
     #[inline(always)]
-    fn go(&self, at: RouterId, dim: usize, bits: u32, target: RouterId) -> Step {
+    fn go(&self, at: RouterId, dim: usize, bits: u32, [from, to]: [u32; 2]) -> Step {
         let step = self.order.go(at, dim, bits);
-        let lower = self.order.coordinates.at(target, dim) < self.order.coordinates.at(at, dim);
-        Step { class: if self.compares { lower.into() } else { step.class }, ..step }
+        Step { class: if self.compares { u8::from(to < from) } else { step.class }, ..step }
     }
 
     /// The bits with which a packet could continue: two on a tie that a coin decides.
     // Which way is the shorter one, and whether a dimension has been entered, are often mispredicted: hence no branches.
     #[inline(always)]
-    fn open(&self, at: RouterId, dim: usize, bits: u32, target: RouterId) -> (u32, Option<u32>) {
-        let [from, to] = [at, target].map(|router| self.order.coordinates.at(router, dim));
+    fn open(&self, dim: usize, bits: u32, [from, to]: [u32; 2]) -> (u32, Option<u32>) {
         let (up, down) = self.order.ways(dim, from, to);
         let (tie, entered) = (up & down, bits >> 2 == dim as u32);
         let tie_goes_down = (self.ties == Ties::Minus) | ((self.ties == Ties::Sign) & (to < from));
@@ -153,19 +161,19 @@ impl Minimal for CustomOrder {
     }
 
     fn steps(&self, at: RouterId, bits: u32, target: RouterId, out: &mut Vec<Step>) {
-        let dim = self.order.dimension(at, target);
-        let (one, other) = self.open(at, dim, bits, target);
-        out.extend(std::iter::once(one).chain(other).map(|bits| self.go(at, dim, bits, target)));
+        let (dim, ends) = self.next(at, target);
+        let (one, other) = self.open(dim, bits, ends);
+        out.extend(std::iter::once(one).chain(other).map(|bits| self.go(at, dim, bits, ends)));
     }
 
     #[inline(always)]
     fn step(&self, at: RouterId, bits: u32, target: RouterId, rng: &mut Rng) -> Step {
-        let dim = self.order.dimension(at, target);
-        let bits = match self.open(at, dim, bits, target) {
+        let (dim, ends) = self.next(at, target);
+        let bits = match self.open(dim, bits, ends) {
             (_, Some(down)) if rng.coin() => down,
             (one, _) => one,
         };
-        self.go(at, dim, bits, target)
+        self.go(at, dim, bits, ends)
     }
 
     // Only on a tie, at most.
@@ -488,5 +496,116 @@ impl<const WRAP: bool> Minimal for DimensionOrder<WRAP> {
                 if WRAP { gap.min(side - gap) } else { gap }
             })
             .sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network::PortId;
+    use crate::{routing, topology};
+
+    /// Nothing waits anywhere.
+    struct Idle;
+
+    impl View for Idle {
+        fn copy(&self) -> Self {
+            Self
+        }
+
+        fn occupancy(&self, _port: u32) -> u32 {
+            0
+        }
+
+        fn published(&self, _port: PortId) -> u32 {
+            0
+        }
+
+        fn interval(&self) -> u32 {
+            0
+        }
+
+        fn free_vcs(&self, _port: u32, _class: u8) -> u32 {
+            1
+        }
+
+        fn buffer(&self, _class: u8) -> u32 {
+            1
+        }
+    }
+
+    const SIDES: [u32; 3] = [4, 5, 6];
+
+    fn place(router: RouterId) -> [u32; 3] {
+        [router.0 % 4, router.0 / 4 % 5, router.0 / 20]
+    }
+
+    /// The place next to one, in dimension `dim`.
+    fn beside(mut place: [u32; 3], dim: usize, down: bool) -> [u32; 3] {
+        place[dim] = (place[dim] + if down { SIDES[dim] - 1 } else { 1 }) % SIDES[dim];
+        place
+    }
+
+    /// Follows a packet whose dimensions are corrected in ascending order, each the shorter way round; a `tie` goes up or down by
+    /// its two coordinates, or either way. The class is that of the coordinates at each hop if it `compares` them, else whether the
+    /// packet crosses the end of the line on its way to the dimension's coordinate. Returns how often a tie went up and down.
+    fn follow(rule: &str, network: &Network, routing: &AnyRouting, ends: [RouterId; 2], by: (Tie, bool)) -> [usize; 2] {
+        let ([src, dst], (tie, compares)) = (ends, by);
+        let mut rng = Rng::stream(u64::from(src.0), dst.0.into());
+        let mut state = routing.start(src, dst, &Idle, &mut rng);
+        let (mut at, mut entered, mut ties) = (src, None::<(usize, bool, bool)>, [0, 0]);
+        while at != dst {
+            let (own, to) = (place(at), place(dst));
+            let dim = (0..3).find(|&dim| own[dim] != to[dim]).expect("they differ");
+            let hop = routing.choose(at, state, dst, &Idle, &mut rng);
+            let peer = network.neighbors(at).find(|&(port, _)| port == u32::from(hop.port)).expect("a link").1;
+            let goes_down = place(peer) == beside(own, dim, true);
+            assert!(goes_down || place(peer) == beside(own, dim, false), "{rule}: {own:?} to {:?}", place(peer));
+            if entered.is_none_or(|(other, ..)| other != dim) {
+                let up = (to[dim] + SIDES[dim] - own[dim]) % SIDES[dim];
+                let down = match (2 * up).cmp(&SIDES[dim]) {
+                    std::cmp::Ordering::Less => false,
+                    std::cmp::Ordering::Greater => true,
+                    std::cmp::Ordering::Equal => {
+                        ties[usize::from(goes_down)] += 1;
+                        tie(own[dim], to[dim]).unwrap_or(goes_down)
+                    }
+                };
+                entered = Some((dim, down, if down { to[dim] > own[dim] } else { to[dim] < own[dim] }));
+            }
+            let (_, down, crosses) = entered.expect("just entered");
+            assert_eq!(goes_down, down, "{rule}: {own:?} to {to:?}");
+            let class = if compares { to[dim] < own[dim] } else { crosses };
+            assert_eq!(hop.class, u8::from(class), "{rule}: {own:?} to {to:?}");
+            (at, state) = (peer, hop.next);
+        }
+        ties
+    }
+
+    /// Which way a tie between two coordinates goes; `None` for either.
+    type Tie = fn(u32, u32) -> Option<bool>;
+
+    #[test]
+    fn ties_and_classes_are_those_of_the_rule() {
+        let network = topology::build("torus:4x5x6").expect("a spec that works");
+        let rules: [(&str, Tie, bool); 7] = [
+            ("dor:ties=plus", |_, _| Some(false), false),
+            ("dor:ties=minus", |_, _| Some(true), false),
+            ("dor:ties=sign", |from, to| Some(to < from), false),
+            ("dor:vc=upper-lower", |_, _| None, true),
+            ("dor:vc=upper-lower,ties=plus", |_, _| Some(false), true),
+            ("dor:vc=upper-lower,ties=sign", |from, to| Some(to < from), true),
+            ("dor", |_, _| None, false),
+        ];
+        for (rule, tie, compares) in rules {
+            let routing = routing::build(&network, rule).expect(rule);
+            let mut ties = [0, 0];
+            for (src, dst) in network.routers().flat_map(|src| network.routers().map(move |dst| (src, dst))) {
+                let found = follow(rule, &network, &routing, [src, dst], (tie, compares));
+                (ties[0], ties[1]) = (ties[0] + found[0], ties[1] + found[1]);
+            }
+            let both = tie(0, 1) == None || tie(0, 1) != tie(1, 0);
+            assert_eq!(ties[0] > 100 && ties[1] > 100, both, "{rule}: {ties:?}");
+        }
     }
 }

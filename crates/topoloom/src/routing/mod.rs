@@ -76,12 +76,14 @@ pub(crate) use table::TableMinimal;
 pub use tables::{Columns, NO_PORT, Tables, in_memory};
 pub(crate) use twin::{Adaptive as TwinAdaptive, Dort, OneWay, TsDor};
 pub(crate) use twophase::TwoPhase;
+pub(crate) use ugal_g::GlobalUgal;
 pub use walk::{Links, PathView, idle_path, walk};
 
 use std::sync::atomic::AtomicU32;
 
 use crate::network::{PortId, RouterId};
 use crate::rng::Rng;
+use channels::ChannelEnds;
 
 /// No intermediate router: the packet heads for its destination.
 pub const NO_VIA: u32 = u32::MAX;
@@ -733,6 +735,24 @@ pub trait Minimal: Send + Sync {
     /// Decides the hop.
     fn step(&self, at: RouterId, bits: u32, target: RouterId, rng: &mut Rng) -> Step;
 
+    /// Draws the hops from a router to another one, and adds up the `queue` of each output: the first hop, and the sum, which
+    /// may be of a part of the path once it is `limit` or more.
+    #[inline(always)]
+    fn follow(
+        &self,
+        [from, target]: [RouterId; 2],
+        bits: u32,
+        limit: u32,
+        channels: &ChannelEnds,
+        queue: impl Fn(PortId) -> u32,
+        rng: &mut Rng,
+    ) -> (Step, u32)
+    where
+        Self: Sized,
+    {
+        follow(self, [from, target], bits, limit, channels, queue, rng)
+    }
+
     /// True if it draws something at most hops, at the `first` one or at others: see [`Routing::draws`].
     #[inline(always)]
     fn draws(&self, _first: bool) -> bool {
@@ -831,6 +851,30 @@ pub trait Minimal: Send + Sync {
     #[inline(always)]
     fn candidate(&self, src: RouterId, dst: RouterId, routers: u32, rng: &mut Rng) -> Option<RouterId> {
         self.intermediate(src, dst, routers, rng)
+    }
+}
+
+/// [`Minimal::follow`], hop by hop.
+#[inline(always)]
+fn follow<M: Minimal>(
+    minimal: &M,
+    [from, target]: [RouterId; 2],
+    bits: u32,
+    limit: u32,
+    channels: &ChannelEnds,
+    queue: impl Fn(PortId) -> u32,
+    rng: &mut Rng,
+) -> (Step, u32) {
+    let first = minimal.step(from, bits, target, rng);
+    let (mut at, mut step, mut sum) = (from, first, 0);
+    loop {
+        let port = channels.output(at, step.port);
+        sum += queue(port);
+        at = channels.behind(port);
+        if at == target || sum >= limit {
+            return (first, sum);
+        }
+        step = minimal.step(at, step.bits, target, rng);
     }
 }
 

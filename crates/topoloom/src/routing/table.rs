@@ -131,7 +131,7 @@ impl TableMinimal {
 
     /// The output on shortest paths, if there is one alone and this is known at once.
     #[inline(always)]
-    fn quick(&self, at: RouterId, to: RouterId) -> Option<u16> {
+    pub(super) fn quick(&self, at: RouterId, to: RouterId) -> Option<u16> {
         let only = self.only.get(at.index() * self.routers + to.index()).copied();
         only.filter(|&port| port != SEVERAL)
     }

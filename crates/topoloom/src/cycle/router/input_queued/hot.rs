@@ -5,8 +5,8 @@ use crate::cycle::Arrivals;
 use crate::cycle::router::hot::hot;
 use crate::routing::{
     AdaptiveMinimal, AnyRouting, Dal, DimWar, DimensionOrder, DragonflyMinimal, Duato, FlexMinimal, GalaxyflyAdaptive,
-    GalaxyflyMinimal, HyperXMinimal, Late, LoadBalancing, Min, NearestAncestor, OmniWar, PolarizedRouting, Progressive,
-    TableMinimal, TwoPhase,
+    GalaxyflyMinimal, GlobalUgal, HyperXMinimal, Late, LoadBalancing, Min, NearestAncestor, OmniWar, PolarizedRouting,
+    Progressive, TableMinimal, TwoPhase,
 };
 
 hot! {
@@ -54,6 +54,8 @@ hot! {
     Late<TableMinimal>,
     LoadBalancing<FlexMinimal>,
     LoadBalancing<HyperXMinimal<1>>,
+    GlobalUgal<HyperXMinimal<1>>,
+    GlobalUgal<DragonflyMinimal>,
 }
 
 hot! {
