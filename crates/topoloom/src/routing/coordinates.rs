@@ -124,16 +124,6 @@ impl Coordinates {
         }
     }
 
-    /// The lowest dimension in which two different routers differ, and the coordinates of both there; `None` where positions are not
-    /// packed.
-    #[inline(always)]
-    pub(super) fn first_apart(&self, a: RouterId, b: RouterId) -> Option<(usize, [u32; 2])> {
-        let (own, other) = (*self.packed.get(a.index())?, *self.packed.get(b.index())?);
-        let bit = (own ^ other).trailing_zeros() / LANE * LANE;
-        let lane = |word: u64| (word >> (bit % u64::BITS)) as u32 & ((1 << LANE) - 1);
-        Some(((bit / LANE) as usize, [lane(own), lane(other)]))
-    }
-
     /// The dimensions in which two routers differ, as bits.
     #[inline(always)]
     pub(super) fn unaligned(&self, a: RouterId, b: RouterId) -> u32 {

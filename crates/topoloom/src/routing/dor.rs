@@ -115,27 +115,20 @@ pub struct CustomOrder {
 }
 
 impl CustomOrder {
-    /// The next dimension, and the coordinates of both routers there.
-    #[inline(always)]
-    fn next(&self, at: RouterId, target: RouterId) -> (usize, [u32; 2]) {
-        let coordinates = &self.order.coordinates;
-        coordinates.first_apart(at, target).unwrap_or_else(|| {
-            let dim = coordinates.first_difference(at, target);
-            (dim, [coordinates.at(at, dim), coordinates.at(target, dim)])
-        })
-    }
-
     /// The hop that has these bits once its dimension has been entered.
     #[inline(always)]
-    fn go(&self, at: RouterId, dim: usize, bits: u32, [from, to]: [u32; 2]) -> Step {
+    fn go(&self, at: RouterId, dim: usize, bits: u32, target: RouterId) -> Step {
         let step = self.order.go(at, dim, bits);
-        Step { class: if self.compares { u8::from(to < from) } else { step.class }, ..step }
+        let lower = self.order.coordinates.at(target, dim) < self.order.coordinates.at(at, dim);
+        Step { class: if self.compares { lower.into() } else { step.class }, ..step }
     }
 
     /// The bits with which a packet could continue: two on a tie that a coin decides.
     // Which way is the shorter one, and whether a dimension has been entered, are often mispredicted: hence no branches.
     #[inline(always)]
-    fn open(&self, dim: usize, bits: u32, [from, to]: [u32; 2]) -> (u32, Option<u32>) {
+    fn open(&self, at: RouterId, dim: usize, bits: u32, target: RouterId) -> (u32, Option<u32>) {
+        // Not `map` over both, which a compiler does not always inline.
+        let (from, to) = (self.order.coordinates.at(at, dim), self.order.coordinates.at(target, dim));
         let (up, down) = self.order.ways(dim, from, to);
         let (tie, entered) = (up & down, bits >> 2 == dim as u32);
         let tie_goes_down = (self.ties == Ties::Minus) | ((self.ties == Ties::Sign) & (to < from));
@@ -161,19 +154,19 @@ impl Minimal for CustomOrder {
     }
 
     fn steps(&self, at: RouterId, bits: u32, target: RouterId, out: &mut Vec<Step>) {
-        let (dim, ends) = self.next(at, target);
-        let (one, other) = self.open(dim, bits, ends);
-        out.extend(std::iter::once(one).chain(other).map(|bits| self.go(at, dim, bits, ends)));
+        let dim = self.order.dimension(at, target);
+        let (one, other) = self.open(at, dim, bits, target);
+        out.extend(std::iter::once(one).chain(other).map(|bits| self.go(at, dim, bits, target)));
     }
 
     #[inline(always)]
     fn step(&self, at: RouterId, bits: u32, target: RouterId, rng: &mut Rng) -> Step {
-        let (dim, ends) = self.next(at, target);
-        let bits = match self.open(dim, bits, ends) {
+        let dim = self.order.dimension(at, target);
+        let bits = match self.open(at, dim, bits, target) {
             (_, Some(down)) if rng.coin() => down,
             (one, _) => one,
         };
-        self.go(at, dim, bits, ends)
+        self.go(at, dim, bits, target)
     }
 
     // Only on a tie, at most.
@@ -546,9 +539,9 @@ mod tests {
         place
     }
 
-    /// Follows a packet whose dimensions are corrected in ascending order, each the shorter way round; a `tie` goes up or down by
+    /// Follows a packet whose dimensions are corrected in ascending order, each by the shorter path round; a `tie` goes up or down by
     /// its two coordinates, or either way. The class is that of the coordinates at each hop if it `compares` them, else whether the
-    /// packet crosses the end of the line on its way to the dimension's coordinate. Returns how often a tie went up and down.
+    /// packet crosses the end of the line in that dimension. Returns how often a tie went up and down.
     fn follow(rule: &str, network: &Network, routing: &AnyRouting, ends: [RouterId; 2], by: (Tie, bool)) -> [usize; 2] {
         let ([src, dst], (tie, compares)) = (ends, by);
         let mut rng = Rng::stream(u64::from(src.0), dst.0.into());
@@ -604,7 +597,7 @@ mod tests {
                 let found = follow(rule, &network, &routing, [src, dst], (tie, compares));
                 (ties[0], ties[1]) = (ties[0] + found[0], ties[1] + found[1]);
             }
-            let both = tie(0, 1) == None || tie(0, 1) != tie(1, 0);
+            let both = tie(0, 1).is_none() || tie(0, 1) != tie(1, 0);
             assert_eq!(ties[0] > 100 && ties[1] > 100, both, "{rule}: {ties:?}");
         }
     }

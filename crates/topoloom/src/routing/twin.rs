@@ -520,3 +520,40 @@ impl Routing for Adaptive {
         class >= Self::ESCAPE
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topology;
+
+    #[test]
+    fn a_packet_wants_its_first_dimension_by_the_shorter_way_round() {
+        let sides = [4, 3, 2, 5];
+        let network = topology::build("twin-torus:4x3x2x5").expect("a spec that works");
+        let cards = Cards::with_ties(&network, Ties::Plus, false).expect("a twin torus");
+        let place = |router: RouterId| {
+            let node = router.0 / 2;
+            [node % 4, node / 4 % 3, node / 12 % 2, node / 24]
+        };
+        for (at, dst) in network.routers().flat_map(|at| network.routers().map(move |dst| (at, dst))) {
+            let (from, to) = (place(at), place(dst));
+            let mut dims: Vec<usize> = (0..4).filter(|&d| from[d] != to[d]).collect();
+            for descending in [false, true] {
+                // By the bits of ties both directions occur.
+                for bits in [0, 0b11110] {
+                    let found = cards.wanted(at, dst, bits, descending);
+                    let Some(&d) = dims.first() else {
+                        assert!(found.is_none());
+                        continue;
+                    };
+                    let found = found.expect("they differ");
+                    let up = (to[d] + sides[d] - from[d]) % sides[d];
+                    let plus = if 2 * up == sides[d] { bits != 0 } else { 2 * up < sides[d] };
+                    let vc = if to[d] > from[d] { UPPER } else { LOWER };
+                    assert_eq!((found.dimension, found.plus, found.vc), (d, plus, vc), "{from:?} to {to:?}");
+                }
+                dims.reverse();
+            }
+        }
+    }
+}

@@ -92,8 +92,11 @@ mod tests {
         for (spec, routings) in [
             ("mesh:4x4", ["dor", "min", "val", "ugal-l", "duato", "amin"].as_slice()),
             ("torus:4x4", &["dor", "min", "val", "ugal-l", "duato", "amin"]),
-            ("hyperx:4x4", &["dor", "min", "val", "ugal-l", "dimwar", "omniwar", "dal", "duato", "amin", "par"]),
-            ("dragonfly:a=4,h=2,p=2", &["min", "val", "ugal-l", "amin", "par"]),
+            (
+                "hyperx:4x4",
+                &["dor", "min", "val", "ugal-l", "ugal-g", "dimwar", "omniwar", "dal", "duato", "amin", "par"],
+            ),
+            ("dragonfly:a=4,h=2,p=2", &["min", "val", "ugal-l", "ugal-g", "amin", "par"]),
             ("flex:3x3x3", &["min", "val", "ugal-l", "lbr"]),
             ("galaxyfly:n=3,q=5,a=2,p=2", &["min", "nar", "nal", "nag"]),
             ("fattree:k=4,levels=2", &["nca", "anca"]),
