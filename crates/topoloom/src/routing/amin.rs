@@ -9,7 +9,7 @@
 use super::dor::{DimensionOrder, MOST_OUTPUTS};
 use super::minimal::{self, AnyMinimal};
 use super::table::TableMinimal;
-use super::{Again, AnyRouting, Availability, Minimal, Move, OutputRow, PacketState, Routing, RoutingInfo, View};
+use super::{Again, AnyRouting, Availability, Move, OutputRow, PacketState, Routing, RoutingInfo, View};
 use crate::network::{Lattice, Network, RouterId};
 use crate::rng::Rng;
 
@@ -35,8 +35,8 @@ pub(super) const AMIN: RoutingInfo = RoutingInfo {
 
 /// All minimal paths of a network.
 pub trait MinimalPaths: Send + Sync {
-    /// The outputs of a router are listed in the order of their numbers.
-    const ASCENDING: bool;
+    /// Outputs are those of a table: in the order of their numbers, and most often one alone.
+    const TABLED: bool;
 
     /// The most links between two routers.
     fn diameter(&self) -> u32;
@@ -44,19 +44,13 @@ pub trait MinimalPaths: Send + Sync {
     /// Lets `look` at the outputs of `at` on minimal paths to another router `dst`, always in the same order.
     fn with_outputs<T>(&self, at: RouterId, dst: RouterId, look: impl FnOnce(&[u16]) -> T) -> T;
 
-    /// The output on minimal paths, if there is one alone and this is known at once.
-    #[inline(always)]
-    fn only_output(&self, _at: RouterId, _dst: RouterId) -> Option<u16> {
-        None
-    }
-
-    /// Asks for the memory that these read first.
+    /// Asks for the memory that this reads first.
     #[inline(always)]
     fn expect(&self, _at: RouterId, _dst: RouterId) {}
 }
 
 impl MinimalPaths for TableMinimal {
-    const ASCENDING: bool = true;
+    const TABLED: bool = true;
 
     fn diameter(&self) -> u32 {
         self.diameter()
@@ -64,22 +58,20 @@ impl MinimalPaths for TableMinimal {
 
     #[inline(always)]
     fn with_outputs<T>(&self, at: RouterId, dst: RouterId, look: impl FnOnce(&[u16]) -> T) -> T {
-        look(self.outputs(at, dst))
-    }
-
-    #[inline(always)]
-    fn only_output(&self, at: RouterId, dst: RouterId) -> Option<u16> {
-        self.quick(at, dst)
+        match self.quick(at, dst) {
+            Some(port) => look(&[port]),
+            None => look(self.outputs(at, dst)),
+        }
     }
 
     #[inline(always)]
     fn expect(&self, at: RouterId, dst: RouterId) {
-        Minimal::expect(self, at, dst);
+        self.expect_outputs(at, dst);
     }
 }
 
 impl<const WRAP: bool> MinimalPaths for DimensionOrder<WRAP> {
-    const ASCENDING: bool = false;
+    const TABLED: bool = false;
 
     fn diameter(&self) -> u32 {
         self.diameter()
@@ -171,8 +163,11 @@ impl<P: MinimalPaths> AdaptiveMinimal<P> {
     /// The output with the shortest queue; of equal ones the first from a random one on.
     #[inline(always)]
     fn shortest_queue<V: View>(outputs: &[u16], view: &V, rng: &mut Rng) -> u16 {
+        if P::TABLED && outputs.len() == 1 {
+            return outputs[0];
+        }
         let first = rng.below(outputs.len() as u32);
-        let row = if P::ASCENDING { as_row(outputs, first) } else { None };
+        let row = if P::TABLED { as_row(outputs, first) } else { None };
         match row {
             Some(row) => view.shortest_queue(&row).expect("none is left out") as u16,
             None => least(outputs, first, |port| view.queue(port)),
@@ -210,8 +205,7 @@ impl<P: MinimalPaths> Routing for AdaptiveMinimal<P> {
 
     #[inline(always)]
     fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, view: &V, rng: &mut Rng) -> Move {
-        let weigh = || self.paths.with_outputs(at, dst, |outputs| Self::shortest_queue(outputs, view, rng));
-        let port = self.paths.only_output(at, dst).unwrap_or_else(weigh);
+        let port = self.paths.with_outputs(at, dst, |outputs| Self::shortest_queue(outputs, view, rng));
         self.hop(port, state.bits)
     }
 

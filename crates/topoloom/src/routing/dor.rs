@@ -495,37 +495,8 @@ impl<const WRAP: bool> Minimal for DimensionOrder<WRAP> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::network::PortId;
-    use crate::{routing, topology};
-
-    /// Nothing waits anywhere.
-    struct Idle;
-
-    impl View for Idle {
-        fn copy(&self) -> Self {
-            Self
-        }
-
-        fn occupancy(&self, _port: u32) -> u32 {
-            0
-        }
-
-        fn published(&self, _port: PortId) -> u32 {
-            0
-        }
-
-        fn interval(&self) -> u32 {
-            0
-        }
-
-        fn free_vcs(&self, _port: u32, _class: u8) -> u32 {
-            1
-        }
-
-        fn buffer(&self, _class: u8) -> u32 {
-            1
-        }
-    }
+    use crate::routing::{self, Idle};
+    use crate::topology;
 
     const SIDES: [u32; 3] = [4, 5, 6];
 

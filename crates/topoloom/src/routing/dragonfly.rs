@@ -384,31 +384,28 @@ impl Minimal for DragonflyMinimal {
     }
 
     #[inline(always)]
-    fn follow(
+    fn first_and_queues(
         &self,
         [from, target]: [RouterId; 2],
-        bits: u32,
-        limit: u32,
         channels: &ChannelEnds,
         queue: impl Fn(PortId) -> u32,
-        rng: &mut Rng,
-    ) -> (Step, u32) {
+    ) -> Option<(Step, u32)> {
         if !self.single {
-            return super::follow(self, [from, target], bits, limit, channels, queue, rng);
+            return None;
         }
         if self.same_group(from, target) {
-            let step = self.local_step(from, target.0, bits);
-            return (step, queue(channels.output(from, step.port)));
+            let step = self.local_step(from, target.0, 0);
+            return Some((step, queue(channels.output(from, step.port))));
         }
         // The queues of three outputs, whether the path has the local hops or not: that is often mispredicted.
-        let exit = self.only_exit(from, target).expect("each pair of groups has one");
-        let first = self.towards(from, exit, bits);
+        let exit = self.only_exit(from, target)?;
+        let first = self.towards(from, exit, 0);
         let (before, after) = (exit.router != from.0, exit.peer != target.0);
         let last = self.local_step(RouterId(exit.peer), target.0, 0).port;
         let last = channels.output(RouterId(exit.peer), if after { last } else { 0 });
         let local = |hop: bool, port| queue(port) & u32::from(hop).wrapping_neg();
         let sum = local(before, channels.output(from, first.port)) + queue(exit.output) + local(after, last);
-        (first, sum)
+        Some((first, sum))
     }
 
     #[inline(always)]

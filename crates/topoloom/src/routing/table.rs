@@ -117,10 +117,14 @@ impl TableMinimal {
         &self.distance[to.index() * self.routers..][..self.routers]
     }
 
-    /// Asks for the memory that [`TableMinimal::outputs`] reads first.
+    /// Asks for the memory that [`TableMinimal::quick`] reads, or where there is none that [`TableMinimal::outputs`] reads first.
     #[inline(always)]
     pub fn expect_outputs(&self, at: RouterId, to: RouterId) {
-        prefetch(&self.rows[at.index()].start, to.index());
+        if self.only.is_empty() {
+            prefetch(&self.rows[at.index()].start, to.index());
+        } else {
+            prefetch(&self.only, at.index() * self.routers + to.index());
+        }
     }
 
     /// Asks for that of [`TableMinimal::distances`]; any number of a router will do.
@@ -238,11 +242,7 @@ impl Minimal for TableMinimal {
 
     #[inline(always)]
     fn expect(&self, at: RouterId, target: RouterId) {
-        if self.only.is_empty() {
-            self.expect_outputs(at, target);
-        } else {
-            prefetch(&self.only, at.index() * self.routers + target.index());
-        }
+        self.expect_outputs(at, target);
         prefetch(&self.distance, at.index() * self.routers + target.index());
     }
 

@@ -54,15 +54,27 @@ struct Probe {
 }
 
 impl<M: Minimal> GlobalUgal<M> {
-    /// Draws a path from `from` to `target`, another router, and follows it until its queues have `limit` flits.
+    /// Draws a path from `from` to `target`, another router, and follows it until its queues have `limit` flits at least.
     #[inline(always)]
     fn probe<V: View>(&self, from: RouterId, target: RouterId, limit: u32, view: &V, rng: &mut Rng) -> Probe {
         let minimal = self.two.minimal();
         let bits = minimal.begin(rng);
         let stream = *rng;
-        let (first, flits) =
-            minimal.follow([from, target], bits, limit, &self.channels, |port| view.published(port), rng);
-        Probe { bits, first, flits, stream }
+        let queue = |port| view.published(port);
+        if let Some((first, flits)) = minimal.first_and_queues([from, target], &self.channels, queue) {
+            return Probe { bits, first, flits, stream };
+        }
+        let first = minimal.step(from, bits, target, rng);
+        let (mut at, mut step, mut flits) = (from, first, 0);
+        loop {
+            let port = self.channels.output(at, step.port);
+            flits += queue(port);
+            at = self.channels.behind(port);
+            if at == target || flits >= limit {
+                return Probe { bits, first, flits, stream };
+            }
+            step = minimal.step(at, step.bits, target, rng);
+        }
     }
 }
 
