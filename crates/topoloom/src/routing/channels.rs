@@ -26,6 +26,12 @@ impl ChannelEnds {
         PortId(self.port_base[at.index()] + u32::from(port))
     }
 
+    /// The inverse: which of a router's own outputs a port is.
+    #[inline(always)]
+    pub(super) fn local(&self, at: RouterId, port: PortId) -> u16 {
+        (port.0 - self.port_base[at.index()]) as u16
+    }
+
     /// The router behind an output.
     #[inline(always)]
     pub(super) fn behind(&self, port: PortId) -> RouterId {

@@ -96,6 +96,11 @@ impl Minimal for FlexMinimal {
         2
     }
 
+    #[inline(always)]
+    fn counts_hops(&self) -> bool {
+        true
+    }
+
     /// Measured on 6x6x3 under bit complement at load 1, with 2, 3 and 4 per class: 0.82, 0.90 and 0.96 of the most accepted.
     fn vcs_per_class(&self) -> u32 {
         4

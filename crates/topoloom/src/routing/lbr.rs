@@ -14,7 +14,6 @@
 //! the Valiant candidates of an interval differ in their intermediate routers, and between two routers, path number k
 //! draws its hops from a stream of their ids and k.
 
-use std::cell::RefCell;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::channels::ChannelEnds;
@@ -58,6 +57,9 @@ pub(super) const LBR: RoutingInfo = RoutingInfo {
     ],
     build,
 };
+
+/// As many candidates are listed without memory that is allocated.
+const FEW: usize = 8;
 
 /// The most candidates of either kind: their numbers are in 8 bits of a packet's state.
 const MOST: u32 = 64;
@@ -110,13 +112,16 @@ enum Rule {
 }
 
 impl Rule {
-    /// The length from which on another queue gets nothing of `packets` packets if there is one of `queue` flits:
-    /// filled alone, this one stays below it.
+    /// A queue that is longer than another one by this many flits, or more, gets nothing of `packets` packets: the other one,
+    /// filled alone, stays shorter.
     #[inline(always)]
-    fn limit(self, queue: u32, packets: u32) -> u32 {
-        if self == Rule::Printed { u32::MAX } else { queue + packets.max(1) }
+    fn most(self, packets: u32) -> u32 {
+        if self == Rule::Printed { LONGEST } else { packets.max(1) }
     }
 }
+
+/// No path has queues of as many flits, and no router sends as many packets in an interval. What is no path has longer ones.
+const LONGEST: u32 = 1 << 30;
 
 /// A path that a packet may take.
 #[derive(Debug, Clone, Copy, Default)]
@@ -133,13 +138,39 @@ struct Candidate {
 }
 
 /// What is found of the candidates of a packet.
-struct Search<'a, V> {
-    queues: Queues<'a, V>,
-    /// The packets to be split.
-    packets: u32,
-    /// The length from which on another queue gets nothing.
-    limit: u32,
-    found: &'a mut Vec<Candidate>,
+struct Search<'a> {
+    /// See [`Rule::most`].
+    most: u32,
+    /// Room for all candidates, and how many have been found.
+    room: &'a mut [Candidate],
+    found: usize,
+}
+
+impl Search<'_> {
+    #[inline(always)]
+    fn add(&mut self, path: Candidate) {
+        self.room[self.found] = path;
+        self.found += 1;
+    }
+
+    /// The length from which on a queue gets nothing.
+    #[inline(always)]
+    fn limit(&self) -> u32 {
+        let shortest = self.room[..self.found].iter().fold(LONGEST, |shortest, path| shortest.min(path.queue));
+        shortest + self.most
+    }
+
+    /// Keeps the paths that may take packets; returns how many there are. Which ones do is often mispredicted, hence no branch.
+    #[inline(always)]
+    fn keep(&mut self) -> usize {
+        let (limit, mut kept) = (self.limit().min(LONGEST), 0);
+        for place in 0..self.found {
+            let path = self.room[place];
+            self.room[kept] = path;
+            kept += usize::from(path.queue < limit);
+        }
+        kept
+    }
 }
 
 /// The queues of all outputs in the network, as last published.
@@ -157,11 +188,6 @@ impl<V: View> Queues<'_, V> {
             None => self.view.published(port),
         }
     }
-}
-
-thread_local! {
-    /// The candidates of the packet at hand: memory that all packets share.
-    static CANDIDATES: RefCell<Vec<Candidate>> = const { RefCell::new(Vec::new()) };
 }
 
 /// The number of a path and the bits of its minimal algorithm, in the bits of a packet.
@@ -207,6 +233,11 @@ impl<M: Minimal> LoadBalancing<M> {
     #[inline(always)]
     fn step(&self, at: RouterId, bits: u32, target: RouterId, path: u32) -> Step {
         let minimal = self.two.minimal();
+        if let (0, Some(_), Some(paths), true) = (path, self.given.minimal, &self.paths, minimal.counts_hops()) {
+            // Every path of this number to the target takes this hop here.
+            let port = self.channels.local(at, paths.first(at, target).port);
+            return Step { port, class: bits as u8, bits: bits + 1 };
+        }
         // Only the first hop distinguishes minimal paths of one pair: bits count hops in the tables.
         let numbered =
             if self.given.minimal.is_none() && bits == 0 { minimal.nth_step(at, bits, target, path) } else { None };
@@ -258,21 +289,18 @@ impl<M: Minimal> LoadBalancing<M> {
         self.walk(src, turn, path, |hop| visit(turn, hop)) && self.walk(turn, dst, 0, |hop| visit(dst, hop))
     }
 
-    /// Follows a path; `None` if it comes back to its source, or to its destination before its intermediate router, or as
-    /// soon as its queues are as long as `limit`.
-    #[inline(always)]
+    /// A path by its intermediate router and its number; `None` if it comes back to its source, or to its destination before
+    /// its intermediate router, or as soon as its queues are as long as `limit`.
+    // Not inlined: it would take all registers of those that rarely call it.
+    #[inline(never)]
     fn follow<V: View>(
         &self,
         ends: [RouterId; 2],
-        via: u32,
-        path: u32,
+        [via, path]: [u32; 2],
         limit: u32,
         queues: &Queues<'_, V>,
     ) -> Option<Candidate> {
         let [src, dst] = ends;
-        if let (0, Some(paths)) = (path, &self.paths) {
-            return Self::follow_kept(ends, via, paths, limit, queues);
-        }
         let (mut queue, mut hops) = (0, 0);
         let whole = self.legs(ends, via, path, |target, hop| {
             queue += queues.of(hop.port);
@@ -283,47 +311,62 @@ impl<M: Minimal> LoadBalancing<M> {
         whole.then_some(Candidate { queue, hops, mark: 0, via, path })
     }
 
-    /// The same for path number 0, without a branch that depends on the path or its queues: those are often mispredicted.
+    /// The same of path number 0 where paths are kept, with a queue of [`LONGEST`] flits or more if it is none: without a branch
+    /// that depends on the path or its queues. Those are often mispredicted.
     #[inline(always)]
-    fn follow_kept<V: View>(
+    fn follow_kept<V: View, const HOPS: usize>(
         [src, dst]: [RouterId; 2],
         via: u32,
         paths: &Paths,
-        limit: u32,
         queues: &Queues<'_, V>,
-    ) -> Option<Candidate> {
-        let (mut queue, mut hops, mut lost) = (0, 0, false);
-        // A path that comes to its source, or too early to `end`, is none.
+    ) -> Candidate {
+        let (mut queue, mut hops, mut lost) = (0, 0, 0);
+        // No path comes to one router twice, but two of them may.
         let mut add = |hop: &Hop, end: RouterId| {
             let exists = u32::from(hop.exists());
             queue += queues.of(hop.port) & exists.wrapping_neg();
             hops += exists;
-            lost |= (hop.to == src) | (hop.to == end);
+            lost |= u32::from(hop.to == end);
         };
         if via == NO_VIA {
-            paths.places(src, dst).iter().for_each(|hop| add(hop, src));
+            paths.places::<HOPS>(src, dst).iter().for_each(|hop| add(hop, src));
         } else {
-            paths.places(src, RouterId(via)).iter().for_each(|hop| add(hop, dst));
-            paths.places(RouterId(via), dst).iter().for_each(|hop| add(hop, src));
+            paths.places::<HOPS>(src, RouterId(via)).iter().for_each(|hop| add(hop, dst));
+            paths.places::<HOPS>(RouterId(via), dst).iter().for_each(|hop| add(hop, src));
         }
-        (!lost && queue < limit).then_some(Candidate { queue, hops, mark: 0, via, path: 0 })
+        Candidate { queue: queue | (lost * LONGEST), hops, mark: 0, via, path: 0 }
     }
 
-    /// Adds a path unless it is there. Few have equally many hops and equally long queues: these alone get marks.
+    /// Keeps each path once, in their order; returns how many there are. Few have equally many hops and equally long queues:
+    /// these alone get marks.
     #[inline(always)]
-    fn add(&self, ends: [RouterId; 2], paths: &mut Vec<Candidate>, mut new: Candidate) {
+    fn unique(&self, ends: [RouterId; 2], paths: &mut [Candidate]) -> usize {
+        let mut kept = paths.len().min(1);
+        for place in 1..paths.len() {
+            let mut new = paths[place];
+            if !self.is_there(ends, &mut paths[..kept], &mut new) {
+                paths[kept] = new;
+                kept += 1;
+            }
+        }
+        kept
+    }
+
+    /// True if a path is among others.
+    #[inline(always)]
+    fn is_there(&self, ends: [RouterId; 2], paths: &mut [Candidate], new: &mut Candidate) -> bool {
         let cost = (new.queue, new.hops);
         for old in paths.iter_mut().filter(|old| (old.queue, old.hops) == cost) {
-            for path in [&mut *old, &mut new] {
+            for path in [&mut *old, &mut *new] {
                 if path.mark == 0 {
                     path.mark = self.mark(ends, path.via, path.path);
                 }
             }
             if old.mark == new.mark {
-                return;
+                return true;
             }
         }
-        paths.push(new);
+        false
     }
 
     /// A hash of the links of a path.
@@ -336,29 +379,65 @@ impl<M: Minimal> LoadBalancing<M> {
         mark
     }
 
-    /// Lists the candidates of a pair in this interval that may take any of `packets` packets, each path once.
-    #[inline(never)]
-    fn candidates<V: View>(&self, ends: [RouterId; 2], packets: u32, view: &V, found: &mut Vec<Candidate>) {
-        let [src, dst] = ends;
-        let mut search =
-            Search { queues: Queues { view, all: view.published_table() }, packets, limit: u32::MAX, found };
-        for path in 0..self.minimal_paths(src, dst) {
-            self.consider(ends, NO_VIA, path, &mut search);
-        }
-        let mut rng = Rng::stream(u64::from(view.interval()), u64::from(src.0) << 32 | u64::from(dst.0));
-        for _ in 0..self.given.valiant {
-            if let Some(via) = self.two.candidate(src, dst, &mut rng) {
-                self.consider(ends, via.0, 0, &mut search);
-            }
-        }
+    /// Lists those of `minimal` and Valiant candidates of a pair in this interval that may take any of `packets` packets, each
+    /// path once; returns how many there are. There is `room` for all.
+    #[inline(always)]
+    fn candidates<V: View>(
+        &self,
+        ends: [RouterId; 2],
+        minimal: u32,
+        packets: u32,
+        view: &V,
+        room: &mut [Candidate],
+    ) -> usize {
+        let queues = Queues { view, all: view.published_table() };
+        let search = Search { most: self.given.rule.most(packets), room, found: 0 };
+        let found = match &self.paths {
+            Some(paths) if paths.longest() == 2 => self.search::<V, 2>(ends, minimal, Some(paths), &queues, search),
+            Some(paths) if paths.longest() == 3 => self.search::<V, 3>(ends, minimal, Some(paths), &queues, search),
+            paths => self.search::<V, 0>(ends, minimal, paths.as_ref(), &queues, search),
+        };
+        if found > 1 { self.unique(ends, &mut room[..found]) } else { found }
     }
 
-    /// Adds a path to what is found, if it may take packets.
+    /// The same, where a path may be found twice. `HOPS` is what [`Paths::places`] takes.
+    #[inline(never)]
+    fn search<V: View, const HOPS: usize>(
+        &self,
+        ends: [RouterId; 2],
+        minimal: u32,
+        paths: Option<&Paths>,
+        queues: &Queues<'_, V>,
+        mut search: Search<'_>,
+    ) -> usize {
+        let [src, dst] = ends;
+        for path in 0..minimal {
+            self.consider::<V, HOPS>(ends, [NO_VIA, path], paths, queues, &mut search);
+        }
+        let mut rng = Rng::stream(u64::from(queues.view.interval()), u64::from(src.0) << 32 | u64::from(dst.0));
+        rng.begin();
+        for _ in 0..self.given.valiant {
+            if let Some(via) = self.two.candidate(src, dst, &mut rng) {
+                self.consider::<V, HOPS>(ends, [via.0, 0], paths, queues, &mut search);
+            }
+        }
+        search.keep()
+    }
+
+    /// Adds a path by its intermediate router and its number.
     #[inline(always)]
-    fn consider<V: View>(&self, ends: [RouterId; 2], via: u32, path: u32, search: &mut Search<'_, V>) {
-        if let Some(candidate) = self.follow(ends, via, path, search.limit, &search.queues) {
-            search.limit = search.limit.min(self.given.rule.limit(candidate.queue, search.packets));
-            self.add(ends, search.found, candidate);
+    fn consider<V: View, const HOPS: usize>(
+        &self,
+        ends: [RouterId; 2],
+        [via, path]: [u32; 2],
+        paths: Option<&Paths>,
+        queues: &Queues<'_, V>,
+        search: &mut Search<'_>,
+    ) {
+        if let (Some(paths), 0) = (paths, path) {
+            search.add(Self::follow_kept::<V, HOPS>(ends, via, paths, queues));
+        } else if let Some(candidate) = self.follow(ends, [via, path], search.limit(), queues) {
+            search.add(candidate);
         }
     }
 
@@ -369,6 +448,25 @@ impl<M: Minimal> LoadBalancing<M> {
         PacketState { via: chosen.via, ..self.begin(src, target, chosen.path) }
     }
 
+    /// Splits packets among the candidates of their pair: the state in which one begins.
+    #[inline(always)]
+    fn decide<V: View>(
+        &self,
+        ends: [RouterId; 2],
+        minimal: u32,
+        packets: u32,
+        view: &V,
+        room: &mut [Candidate],
+        rng: &mut Rng,
+    ) -> PacketState {
+        let chosen = match self.candidates(ends, minimal, packets, view, room) {
+            0 => return self.begin(ends[0], ends[1], 0),
+            1 => draw_only(room[0], rng),
+            found => draw(&mut room[..found], packets, self.given.rule, rng),
+        };
+        self.state(ends, chosen)
+    }
+
     fn minimal_paths(&self, src: RouterId, dst: RouterId) -> u32 {
         self.given.minimal.unwrap_or_else(|| {
             let there = |path: &u32| self.two.minimal().nth_step(src, 0, dst, *path).is_some();
@@ -377,27 +475,23 @@ impl<M: Minimal> LoadBalancing<M> {
     }
 }
 
+/// Draws an only path: a number all the same, so that what is listed without a chance changes nothing.
+#[inline(always)]
+fn draw_only(only: Candidate, rng: &mut Rng) -> Candidate {
+    rng.unit();
+    only
+}
+
 /// Draws a path, so that `packets` packets make the queues equally long.
-fn draw(paths: &mut Vec<Candidate>, packets: u32, rule: Rule, rng: &mut Rng) -> Candidate {
+fn draw(paths: &mut [Candidate], packets: u32, rule: Rule, rng: &mut Rng) -> Candidate {
     if rule == Rule::Printed {
         return draw_as_printed(paths, packets, rng);
     }
     if let [only] = paths[..] {
-        // A number is drawn all the same, so that what is listed without a chance changes nothing.
-        rng.unit();
-        return only;
+        return draw_only(only, rng);
     }
     paths.sort_unstable_by_key(|path| (path.queue, path.hops, path.mark));
-    if rule == Rule::Shorter {
-        // Of equal queues those as short as the first are left.
-        let mut first = (u32::MAX, 0);
-        paths.retain(|path| {
-            if path.queue != first.0 {
-                first = (path.queue, path.hops);
-            }
-            path.hops == first.1
-        });
-    }
+    let paths = if rule == Rule::Shorter { shorter(paths) } else { paths };
     let level = level(paths.iter().map(|path| path.queue), packets);
     let mut left = rng.unit() * paths.iter().map(|path| share(path.queue, level)).sum::<f64>();
     for path in &paths[1..] {
@@ -408,6 +502,22 @@ fn draw(paths: &mut Vec<Candidate>, packets: u32, rule: Rule, rng: &mut Rng) -> 
         left -= share;
     }
     paths[0]
+}
+
+/// Of paths in the order of their queues and hops, those as short as the first one of their queue.
+fn shorter(paths: &mut [Candidate]) -> &mut [Candidate] {
+    let (mut first, mut kept) = ((u32::MAX, 0), 0);
+    for place in 0..paths.len() {
+        let path = paths[place];
+        if path.queue != first.0 {
+            first = (path.queue, path.hops);
+        }
+        if path.hops == first.1 {
+            paths[kept] = path;
+            kept += 1;
+        }
+    }
+    &mut paths[..kept]
 }
 
 /// Draws a path by equations (9) and (10), with the packets of an interval as q_s T. Where (9) removes all paths, none
@@ -480,14 +590,12 @@ impl<M: Minimal> Routing for LoadBalancing<M> {
     #[inline(always)]
     fn start<V: View>(&self, src: RouterId, dst: RouterId, view: &V, rng: &mut Rng) -> PacketState {
         let packets = view.sent_before(src, !view.decides_again());
-        CANDIDATES.with_borrow_mut(|candidates| {
-            candidates.clear();
-            self.candidates([src, dst], packets, view, candidates);
-            if candidates.is_empty() {
-                return self.begin(src, dst, 0);
-            }
-            self.state([src, dst], draw(candidates, packets, self.given.rule, rng))
-        })
+        let minimal = self.minimal_paths(src, dst);
+        let all = (minimal + self.given.valiant) as usize;
+        if all <= FEW {
+            return self.decide([src, dst], minimal, packets, view, &mut [Candidate::default(); FEW], rng);
+        }
+        self.decide([src, dst], minimal, packets, view, &mut vec![Candidate::default(); all], rng)
     }
 
     #[inline(always)]
@@ -502,6 +610,11 @@ impl<M: Minimal> Routing for LoadBalancing<M> {
 
     fn decides_again(&self) -> Again {
         Again::Revocable(1)
+    }
+
+    #[inline(always)]
+    fn draws(&self, _fresh: bool) -> bool {
+        false
     }
 
     #[inline(always)]
@@ -546,7 +659,7 @@ mod tests {
         for rule in [Rule::Shorter, Rule::Even] {
             for packets in 0..4 {
                 let all = [path(2, 3), path(4, 1), path(5, 4), path(6, 9), path(3, 2), path(7, 1)];
-                let limit = all.iter().map(|path| rule.limit(path.queue, packets)).min().expect("some");
+                let limit = all.iter().map(|path| path.queue + rule.most(packets)).min().expect("some");
                 let short: Vec<Candidate> = all.iter().filter(|path| path.queue < limit).copied().collect();
                 assert!(short.len() < all.len(), "the longest gets nothing");
                 let (mut one, mut other) = (Rng::stream(3, 3), Rng::stream(3, 3));
@@ -554,6 +667,139 @@ mod tests {
                     let of_all = draw(&mut all.to_vec(), packets, rule, &mut one);
                     assert_eq!(of_all.mark, draw(&mut short.clone(), packets, rule, &mut other).mark);
                 }
+            }
+        }
+    }
+
+    /// Random short queues of all outputs in the network.
+    struct Published {
+        seed: u64,
+    }
+
+    impl View for Published {
+        fn copy(&self) -> Self {
+            Self { ..*self }
+        }
+
+        fn occupancy(&self, _port: u32) -> u32 {
+            unreachable!("a routing that reads what is published")
+        }
+
+        fn published(&self, port: PortId) -> u32 {
+            (mix(self.seed ^ mix(port.0.into())) % 3) as u32
+        }
+
+        fn interval(&self) -> u32 {
+            self.seed as u32
+        }
+
+        fn free_vcs(&self, _port: u32, _class: u8) -> u32 {
+            1
+        }
+
+        fn buffer(&self, _class: u8) -> u32 {
+            8
+        }
+    }
+
+    /// The outputs that a packet takes on a path, and its intermediate router and number, unless it comes back to its source,
+    /// or to its destination too early.
+    fn taken<M: Minimal>(lbr: &LoadBalancing<M>, ends: [RouterId; 2], via: u32, path: u32) -> Option<Taken> {
+        let [src, dst] = ends;
+        let mut state = lbr.state(ends, Candidate { via, path, ..Candidate::default() });
+        let (mut at, mut ports) = (src, Vec::new());
+        while at != dst || state.via != NO_VIA {
+            let hop = lbr.hop(at, state, dst);
+            let port = lbr.channels.output(at, hop.port);
+            (at, state) = (lbr.channels.behind(port), hop.next);
+            ports.push(port);
+            if at == src || (at == dst && state.via != NO_VIA) {
+                return None;
+            }
+        }
+        Some((ports, via, path))
+    }
+
+    type Taken = (Vec<PortId>, u32, u32);
+
+    /// The paths that may take packets, each once.
+    fn expected<M: Minimal>(lbr: &LoadBalancing<M>, ends: [RouterId; 2], packets: u32, view: &Published) -> Vec<Taken> {
+        let [src, dst] = ends;
+        let mut all: Vec<_> = (0..lbr.minimal_paths(src, dst)).map(|path| taken(lbr, ends, NO_VIA, path)).collect();
+        let mut rng = Rng::stream(view.seed, u64::from(src.0) << 32 | u64::from(dst.0));
+        let vias: Vec<_> = (0..lbr.given.valiant).map(|_| lbr.two.candidate(src, dst, &mut rng)).collect();
+        all.extend(vias.into_iter().flatten().map(|via| taken(lbr, ends, via.0, 0)));
+        let queue = |path: &Taken| path.0.iter().map(|&port| view.published(port)).sum::<u32>();
+        let all: Vec<Taken> = all.into_iter().flatten().collect();
+        let shortest = all.iter().map(queue).min();
+        let mut found = Vec::<Taken>::new();
+        for path in all {
+            let may =
+                lbr.given.rule == Rule::Printed || Some(queue(&path)) < shortest.map(|least| least + packets.max(1));
+            if may && found.iter().all(|(ports, ..)| *ports != path.0) {
+                found.push(path);
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn candidates_are_the_paths_that_packets_take() {
+        let (mut several, mut twice) = (0, 0);
+        for spec in ["flex:3x3x3", "hyperx:3x3", "dragonfly:a=4,h=2,p=2", "slimfly:q=5", "hyperx:2x2x2x2", "mesh:3x3"] {
+            let network = crate::topology::build(spec).expect(spec);
+            for (minimal, rule) in
+                [(Some(1), Rule::Shorter), (Some(2), Rule::Printed), (None, Rule::Shorter), (Some(1), Rule::Even)]
+            {
+                let ways = if minimal.is_none() { minimal::table(&network) } else { minimal::phase(&network) };
+                let given = LbrKeys { minimal, valiant: 4, period: 1, rule };
+                with_minimal!(ways.expect(spec), m => {
+                    let lbr = LoadBalancing::new(m, &network, given);
+                    let mut room = [Candidate::default(); 100];
+                    for seed in 0..300 {
+                        let routers = network.num_routers() as u32;
+                        let src = RouterId(seed as u32 % routers);
+                        let ends = [src, RouterId((src.0 + 1 + seed as u32 / 7 % (routers - 1)) % routers)];
+                        let (view, packets) = (Published { seed }, seed as u32 % 4);
+                        let minimal = lbr.minimal_paths(ends[0], ends[1]);
+                        let found = lbr.candidates(ends, minimal, packets, &view, &mut room);
+                        let of = |path: &Candidate| {
+                            let ports = taken(&lbr, ends, path.via, path.path).expect("a path").0;
+                            let queue: u32 = ports.iter().map(|&port| view.published(port)).sum();
+                            assert_eq!((path.queue, path.hops), (queue, ports.len() as u32), "{spec} {seed}");
+                            (ports, path.via, path.path)
+                        };
+                        let paths: Vec<Taken> = room[..found].iter().map(of).collect();
+                        assert_eq!(paths, expected(&lbr, ends, packets, &view), "{spec} {seed}");
+                        several += usize::from(found > 1);
+                        twice += usize::from(room[..found].iter().any(|path| path.mark != 0));
+                    }
+                });
+            }
+        }
+        assert!(several > 1000 && twice > 100, "{several} and {twice}");
+    }
+
+    #[test]
+    fn kept_hops_are_those_of_the_minimal_algorithm() {
+        for (spec, counts) in [("flex:3x4x3", true), ("slimfly:q=5", true), ("torus:4x3", false), ("hyperx:3x3", false)]
+        {
+            let network = crate::topology::build(spec).expect(spec);
+            for minimal in [Some(1), None] {
+                let given = LbrKeys { minimal, valiant: 1, period: 1, rule: Rule::Shorter };
+                with_minimal!(minimal::phase(&network).expect(spec), m => {
+                    let lbr = LoadBalancing::new(m, &network, given);
+                    assert_eq!(lbr.two.minimal().counts_hops(), counts, "{spec}");
+                    for (at, to) in network.routers().flat_map(|at| network.routers().map(move |to| (at, to))) {
+                        // Of all paths, number 0 begins with the first hop of a list.
+                        for bits in u32::from(minimal.is_none())..3 {
+                            if at != to {
+                                let expected = lbr.two.minimal().step(at, bits, to, &mut stream(0, at, to));
+                                assert_eq!(lbr.step(at, bits, to, 0), expected, "{spec} {at:?} {to:?} {bits}");
+                            }
+                        }
+                    }
+                });
             }
         }
     }
@@ -577,7 +823,7 @@ mod tests {
         for (rule, hops) in [(Rule::Shorter, vec![2]), (Rule::Even, vec![2, 4])] {
             let mut rng = Rng::stream(1, 1);
             let mut drawn: Vec<u32> =
-                (0..200).map(|_| draw(&mut vec![path(0, 4), path(0, 2), path(9, 3)], 3, rule, &mut rng).hops).collect();
+                (0..200).map(|_| draw(&mut [path(0, 4), path(0, 2), path(9, 3)], 3, rule, &mut rng).hops).collect();
             drawn.sort_unstable();
             drawn.dedup();
             assert_eq!(drawn, hops);

@@ -224,7 +224,13 @@ pub trait View {
     /// by queues, which count what is in flight, a detour may look better. (One whose VC request failed has waited.)
     #[inline(always)]
     fn leaves_at_once(&self, port: u32) -> bool {
-        !self.decides_again() && self.backlog(port) == 0
+        self.waiting(port) == 0
+    }
+
+    /// 0 where [`View::leaves_at_once`], else some number below 2^31.
+    #[inline(always)]
+    fn waiting(&self, port: u32) -> u32 {
+        self.backlog(port) | u32::from(self.decides_again())
     }
 
     /// Those of [`View::queue`] that are of a VC class. Only for routings that compare classes
@@ -829,6 +835,11 @@ pub trait Minimal: Send + Sync {
         draw += u32::from(draw >= low);
         draw += u32::from(draw >= high);
         Some(RouterId(draw))
+    }
+
+    /// True if the bits of a step count its hops and are its class, and its output depends on neither.
+    fn counts_hops(&self) -> bool {
+        false
     }
 
     /// The VCs that `ugal-l` gives each class, unless the user states how many.

@@ -56,16 +56,31 @@ impl Paths {
         Some(Self { routers, longest, hops })
     }
 
-    /// The hops from one router to another, and behind them places without one.
+    /// Hops of the longest path.
     #[inline(always)]
-    pub(super) fn places(&self, from: RouterId, to: RouterId) -> &[Hop] {
-        &self.hops[(from.index() * self.routers + to.index()) * self.longest..][..self.longest]
+    pub(super) fn longest(&self) -> usize {
+        self.longest
+    }
+
+    /// The hops from one router to another, and behind them places without one: as many as the longest path has, which
+    /// `HOPS` states, unless it is 0. Loops over few of a known number take no branch.
+    #[inline(always)]
+    pub(super) fn places<const HOPS: usize>(&self, from: RouterId, to: RouterId) -> &[Hop] {
+        let longest = if HOPS == 0 { self.longest } else { HOPS };
+        debug_assert_eq!(longest, self.longest);
+        &self.hops[(from.index() * self.routers + to.index()) * longest..][..longest]
+    }
+
+    /// The first hop from one router to another one.
+    #[inline(always)]
+    pub(super) fn first(&self, from: RouterId, to: RouterId) -> Hop {
+        self.hops[(from.index() * self.routers + to.index()) * self.longest]
     }
 
     /// The hops from one router to another.
     #[inline(always)]
     pub(super) fn between(&self, from: RouterId, to: RouterId) -> impl Iterator<Item = Hop> {
-        self.places(from, to).iter().copied().take_while(|hop| hop.exists())
+        self.places::<0>(from, to).iter().copied().take_while(|hop| hop.exists())
     }
 }
 
@@ -90,7 +105,11 @@ mod tests {
         assert_eq!(between(0, 3), [on(0), on(1), on(2)]);
         assert_eq!(between(2, 2), []);
         assert_eq!(between(3, 0), []);
-        assert_eq!(paths.places(RouterId(1), RouterId(3)), [on(1), on(2), Hop::NONE]);
+        let (places, known) =
+            (paths.places::<0>(RouterId(1), RouterId(3)), paths.places::<3>(RouterId(1), RouterId(3)));
+        assert_eq!((paths.longest(), places), (3, known));
+        assert_eq!(places, [on(1), on(2), Hop::NONE]);
+        assert_eq!(paths.first(RouterId(1), RouterId(3)), on(1));
         // A line of 300 routers has paths of up to 299 hops.
         assert!(Paths::new(300, walk).is_none());
     }

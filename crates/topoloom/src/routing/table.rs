@@ -207,6 +207,11 @@ impl Minimal for TableMinimal {
         self.diameter.max(1)
     }
 
+    #[inline(always)]
+    fn counts_hops(&self) -> bool {
+        true
+    }
+
     fn steps(&self, at: RouterId, bits: u32, target: RouterId, out: &mut Vec<Step>) {
         let outputs = self.outputs(at, target).iter();
         out.extend(outputs.map(|&port| Step { port, class: bits as u8, bits: bits + 1 }));
