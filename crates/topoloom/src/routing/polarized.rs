@@ -70,17 +70,20 @@ pub struct PolarizedRouting {
 /// The links of a router that lead nearer to another one, and those that lead farther from it, a bit each.
 #[derive(Debug, Clone, Copy, Default)]
 struct Directions {
+    /// Above the bits, how many links that other one is from the router: what a decision reads lies together.
     nearer: u64,
     farther: u64,
 }
 
 impl Directions {
+    /// The most links of a router.
+    const LINKS: u32 = 56;
     /// The most bytes of those of all pairs.
     const MOST: usize = 64 << 20;
 
     /// Where `links` lead, by the links that they and their router are from the other one.
     fn new(links: &[(u16, RouterId)], own: u8, distances: &[u8]) -> Self {
-        let mut this = Self::default();
+        let mut this = Self { nearer: u64::from(own) << Self::LINKS, farther: 0 };
         for (place, (_, peer)) in links.iter().enumerate() {
             let there = distances[peer.index()];
             this.nearer |= u64::from(there < own) << place;
@@ -89,10 +92,21 @@ impl Directions {
         this
     }
 
-    /// The links that lead neither nearer nor farther, of this many.
+    /// The links to the other one.
     #[inline(always)]
-    fn level(self, links: usize) -> u64 {
-        !(self.nearer | self.farther) & (u64::MAX >> (u64::BITS as usize - links))
+    fn distance(self) -> u32 {
+        (self.nearer >> Self::LINKS) as u32
+    }
+
+    #[inline(always)]
+    fn nearer(self) -> u64 {
+        self.nearer & ((1 << Self::LINKS) - 1)
+    }
+
+    /// The links that lead neither nearer nor farther, and bits of no link.
+    #[inline(always)]
+    fn level(self) -> u64 {
+        !(self.nearer | self.farther)
     }
 }
 
@@ -115,15 +129,11 @@ impl Gains {
         }
     }
 
-    /// Those that gain the most, and the others.
+    /// Those that gain the most.
     #[inline(always)]
-    fn split(self) -> [Self; 2] {
-        const NO: Gains = Gains { two: 0, one: 0, none: 0 };
-        match self.most() {
-            0 => [self, NO],
-            1 => [Self { none: 0, ..self }, Self { one: 0, ..self }],
-            _ => [Self { two: self.two, ..NO }, Self { two: 0, ..self }],
-        }
+    fn first(self) -> u64 {
+        let less = if self.one == 0 { self.none } else { self.one };
+        if self.two == 0 { less } else { self.two }
     }
 
     /// All of them.
@@ -132,18 +142,21 @@ impl Gains {
         self.two | self.one | self.none
     }
 
-    /// The positions of the links, with what they gain.
+    /// What the link at a position gains.
     #[inline(always)]
-    fn places(self) -> impl Iterator<Item = (usize, usize)> {
-        let Self { two, one, .. } = self;
-        let mut left = self.all();
-        std::iter::from_fn(move || {
-            let place = (left != 0).then(|| left.trailing_zeros() as usize)?;
-            left &= left - 1;
-            let gain = (one >> place & 1) + 2 * (two >> place & 1);
-            Some((place, gain as usize))
-        })
+    fn of(self, place: usize) -> usize {
+        ((self.one >> place & 1) + 2 * (self.two >> place & 1)) as usize
     }
+}
+
+/// The positions of the bits of a word.
+#[inline(always)]
+fn places(mut bits: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let place = (bits != 0).then(|| bits.trailing_zeros() as usize)?;
+        bits &= bits - 1;
+        Some(place)
+    })
 }
 
 /// What no gain is.
@@ -167,7 +180,7 @@ impl PolarizedRouting {
         let mut this = Self { table, classes, penalties, links, first, directions: Vec::new() };
         let widest = network.routers().map(|router| this.links_of(router).len()).max().unwrap_or(0);
         let pairs = network.num_routers() * network.num_routers();
-        if widest <= u64::BITS as usize && pairs * size_of::<Directions>() <= Directions::MOST {
+        if widest <= Directions::LINKS as usize && pairs * size_of::<Directions>() <= Directions::MOST {
             let all = network.routers().flat_map(|at| network.routers().map(move |other| (at, other)));
             let directions = all.map(|(at, other)| {
                 let distances = this.table.distances(other);
@@ -217,16 +230,19 @@ impl PolarizedRouting {
         let (src, taken) = Self::unpacked(state);
         let routers = self.first.len() - 1;
         let row = &self.directions[at.index() * routers..][..routers];
-        let (links, from, mut to) = (self.links_of(at).len(), row[src.index()], row[dst.index()]);
-        let here = (self.table.distances(src)[at.index()], self.table.distances(dst)[at.index()]);
-        let (left, most) = (u32::from(here.1), self.classes - taken - 1);
-        let among = |allowed: bool| u64::from(allowed).wrapping_neg();
-        let level = to.level(links) & among(left <= most);
-        to = Directions { nearer: to.nearer & among(left <= most + 1), farther: to.farther & among(left < most) };
+        let (from, to) = (row[src.index()], row[dst.index()]);
+        let (left, most) = (to.distance(), self.classes - taken - 1);
+        let (mut nearer, mut level, mut farther) = (to.nearer(), to.level(), to.farther);
+        // Seldom.
+        if left >= most {
+            farther = 0;
+            level = if left > most { 0 } else { level };
+            nearer = if left > most + 1 { 0 } else { nearer };
+        }
         Gains {
-            two: from.farther & to.nearer,
-            one: from.level(links) & to.nearer | from.farther & level,
-            none: if here.0 < here.1 { from.farther & to.farther } else { from.nearer & to.nearer },
+            two: from.farther & nearer,
+            one: from.level() & nearer | from.farther & level,
+            none: if from.distance() < left { from.farther & farther } else { from.nearer() & nearer },
         }
     }
 
@@ -254,31 +270,53 @@ impl PolarizedRouting {
     /// The same by the links' bits.
     #[inline(always)]
     fn best_of<V: View>(&self, gains: Gains, links: &[(u16, RouterId)], view: &V, rng: &mut Rng) -> Option<u16> {
-        let (most, [first, others]) = (gains.most(), gains.split());
-        if first.all().is_power_of_two() {
-            let port = links[first.all().trailing_zeros() as usize].0;
-            if others.all() == 0 || view.queue(port.into()) < self.penalties[1] || view.leaves_at_once(port.into()) {
-                // No other hop is as good: there is nothing to draw.
+        let first = gains.first();
+        if first.is_power_of_two() {
+            let port = links[first.trailing_zeros() as usize].0;
+            if self.none_is_better(port, view.queue(port.into()), view) {
+                // There is nothing to draw.
                 return Some(port);
             }
         }
-        let turns = Turns::new(rng);
-        // By gain; a fourth, which no hop has, spares a check of the index.
-        let penalties: [u32; 4] = std::array::from_fn(|gain| self.penalties[most.saturating_sub(gain)]);
-        let (all, mut best) = (gains.all(), Best::NONE);
-        let mut offer = |gains: Gains| {
-            for (place, gain) in gains.places() {
-                let (port, number) = (links[place].0, (all & ((1 << place) - 1)).count_ones());
-                best.offer(view.queue(port.into()) + penalties[gain & 3], turns.of(number), port);
+        let (port, stream) = self.shortest(gains, links, &view.copy(), *rng);
+        *rng = stream;
+        port
+    }
+
+    /// True if no hop that gains less than the most is better than the one to `port`, which gains it: its queue is below what
+    /// others add, or a packet leaves at once.
+    #[inline(always)]
+    fn none_is_better<V: View>(&self, port: u16, queue: u32, view: &V) -> bool {
+        // All bits where something waits. Which of the two it is, is often mispredicted; whether it is one of them is not.
+        let waits = (view.waiting(port.into()).wrapping_neg() as i32 >> 31) as u32;
+        (queue + 1) & waits <= self.penalties[1]
+    }
+
+    /// [`PolarizedRouting::best_of`] where it draws; the stream behind its draw as well.
+    // Not inlined, for the registers.
+    #[inline(never)]
+    fn shortest<V: View>(&self, gains: Gains, links: &[(u16, RouterId)], view: &V, mut rng: Rng) -> (Option<u16>, Rng) {
+        let turns = Turns::new(&mut rng);
+        let (first, all) = (gains.first(), gains.all());
+        let mut best = Best::NONE;
+        // An only one has been looked at.
+        if !first.is_power_of_two() {
+            for place in places(first) {
+                let number = (all & ((1 << place) - 1)).count_ones();
+                best.offer(view.queue(links[place].0.into()), turns.of(number), links[place].0);
             }
-            best
-        };
-        let most = offer(first);
-        if most.queue() < self.penalties[1] || view.leaves_at_once(most.port.into()) {
-            // No other hop is better, whatever its queue.
-            return best.port();
+            if first == all || self.none_is_better(best.port, best.queue(), view) {
+                return (best.port(), rng);
+            }
         }
-        offer(others).port()
+        // By gain; a fourth, which no hop has, spares a check of the index.
+        let most = gains.most();
+        let penalties: [u32; 4] = std::array::from_fn(|gain| self.penalties[most.saturating_sub(gain)]);
+        for (number, place) in (0u32..).zip(places(all)) {
+            let queue = view.queue(links[place].0.into()) + penalties[gains.of(place) & 3];
+            best.offer(queue, turns.of(number), links[place].0);
+        }
+        (best.port(), rng)
     }
 }
 
@@ -296,8 +334,10 @@ impl Best {
     #[inline(always)]
     fn offer(&mut self, queue: u32, turn: u32, port: u16) {
         let key = u64::from(queue) << u32::BITS | u64::from(turn);
-        // Which hop is better is often mispredicted, hence no branch.
-        *self = if key < self.key { Self { key, port } } else { *self };
+        // Which hop is better is often mispredicted, hence no branch. A compiler makes one of a choice in a loop.
+        let better = u64::from(key < self.key).wrapping_neg();
+        self.key ^= (self.key ^ key) & better;
+        self.port ^= (self.port ^ port) & better as u16;
     }
 
     #[inline(always)]
@@ -374,12 +414,20 @@ impl Routing for PolarizedRouting {
     }
 
     #[inline(always)]
+    fn draws(&self, _fresh: bool) -> bool {
+        false
+    }
+
+    #[inline(always)]
     fn expect(&self, at: RouterId, state: PacketState, dst: RouterId) {
         let (src, _) = Self::unpacked(if state.bits == 0 { PacketState::direct(at.0 << TAKEN_BITS) } else { state });
         let routers = self.first.len() - 1;
         for other in [src, dst] {
-            prefetch(&self.directions, at.index() * routers + other.index());
-            self.table.expect_distance(at, other);
+            if self.directions.is_empty() {
+                self.table.expect_distance(at, other);
+            } else {
+                prefetch(&self.directions, at.index() * routers + other.index());
+            }
         }
     }
 
@@ -396,7 +444,9 @@ impl Routing for PolarizedRouting {
 
 #[cfg(test)]
 mod tests {
+    use super::super::twophase::tests::Queues;
     use super::*;
+    use crate::network::PortId;
     use crate::topology;
 
     #[test]
@@ -417,11 +467,84 @@ mod tests {
                     let state = PacketState::direct(src.0 << TAKEN_BITS | taken);
                     let gains = routing.allowed_directions(at, state, dst);
                     let quick: Vec<_> =
-                        gains.places().map(|(place, gain)| (routing.links_of(at)[place].0, gain)).collect();
+                        places(gains.all()).map(|place| (routing.links_of(at)[place].0, gains.of(place))).collect();
                     let slow: Vec<_> = routing.allowed(at, state, dst).collect();
                     assert_eq!(gains.most(), slow.iter().map(|(_, gain)| *gain).max().unwrap_or(0));
                     assert_eq!(quick, slow, "{spec} {src:?} {dst:?} {at:?} {taken}");
                 }
+            }
+        }
+    }
+
+    /// Queues of which some flits are in flight, for a head that may have been denied a VC.
+    struct Links {
+        queues: Queues,
+        again: bool,
+    }
+
+    impl View for Links {
+        fn copy(&self) -> Self {
+            Self { queues: self.queues.copy(), again: self.again }
+        }
+
+        fn occupancy(&self, port: u32) -> u32 {
+            self.queues.occupancy(port)
+        }
+
+        fn backlog(&self, port: u32) -> u32 {
+            self.occupancy(port).saturating_sub(10)
+        }
+
+        fn published(&self, port: PortId) -> u32 {
+            self.queues.published(port)
+        }
+
+        fn interval(&self) -> u32 {
+            0
+        }
+
+        fn free_vcs(&self, _port: u32, _class: u8) -> u32 {
+            1
+        }
+
+        fn buffer(&self, _class: u8) -> u32 {
+            64
+        }
+
+        fn decides_again(&self) -> bool {
+            self.again
+        }
+    }
+
+    #[test]
+    fn choices_by_directions_are_those_by_distances() {
+        for spec in ["hyperx:3x4", "dragonfly:a=4,h=2,p=2", "slimfly:q=5", "torus:5x3", "mesh:4x2"] {
+            let network = topology::build(spec).expect(spec);
+            let routers = network.num_routers() as u32;
+            for penalty in [0, 1, 8] {
+                let [quick, mut slow] = [(); 2].map(|()| {
+                    let table = TableMinimal::new(&network).expect(spec);
+                    let classes = 2 * table.diameter();
+                    PolarizedRouting::new(&network, table, classes, penalty)
+                });
+                slow.directions = Vec::new();
+                let mut least = 0;
+                for seed in 0..4000 {
+                    let mut draws = Rng::stream(seed, 7);
+                    let [src, dst, at] = [(); 3].map(|()| RouterId(draws.below(routers)));
+                    if at == dst {
+                        continue;
+                    }
+                    let state = PacketState::direct(src.0 << TAKEN_BITS | draws.below(quick.classes));
+                    let view = Links { queues: Queues { seed, below: 40 }, again: draws.coin() };
+                    let [mut one, mut other] = [Rng::stream(seed, 1); 2];
+                    let chosen = quick.choose(at, state, dst, &view, &mut one);
+                    assert_eq!(chosen, slow.choose(at, state, dst, &view, &mut other), "{spec} {penalty} {seed}");
+                    let gains = slow.allowed(at, state, dst);
+                    least +=
+                        usize::from(gains.min_by_key(|(_, gain)| *gain).is_some_and(|(port, _)| port == chosen.port));
+                }
+                assert!(least > 100, "{spec}: hops that gain least are chosen {least} times");
             }
         }
     }
