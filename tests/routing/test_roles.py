@@ -117,6 +117,7 @@ def test_a_cluster_runs_what_is_adaptive_on_its_fabric(spec):
 
 
 LONG = (
+    "dragonfly:a=6,h=2,p=4,g=7",
     "torus:4x4x4,p=2", "twin-torus:4x2x2x2", "random-regular:64,degree=6,seed=1,p=3", "mesh:4x4x4,p=2",
     "galaxyfly:n=6,q=5,a=1,p=3",
 )  # fmt: skip
