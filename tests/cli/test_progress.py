@@ -71,8 +71,8 @@ def test_what_is_done_soon_shows_nothing():
 def test_lines_come_now_and_then_where_nobody_watches(topoloom, monkeypatch):
     monkeypatch.setattr("topoloom.cli.watching.QUIET_S", 0.0)
     monkeypatch.setattr("topoloom.cli.watching.SAID_EVERY_S", 0.05)
-    err = topoloom("verify", "mesh:64x64", "--json").err
-    assert "topoloom: mesh:64x64: proof of minimal" in err
+    err = topoloom("verify", "mesh:40x40", "--json").err
+    assert "topoloom: mesh:40x40: proof of minimal" in err
 
 
 def test_no_warning_is_lost_that_is_not_ours(topoloom, monkeypatch):

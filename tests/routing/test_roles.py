@@ -155,6 +155,7 @@ def test_adaptive_carries_what_minimal_or_valiant_do(spec, traffic):
     assert found[role] >= 0.9 * max(found["min"], found["val"]), found
 
 
+@pytest.mark.long
 def test_adaptive_keeps_what_it_accepts_on_a_large_dragonfly():
     """In default windows. Heads that decided again while blocked at the second router would leave 0.87 of `val`."""
     spec, traffic = "dragonfly:a=8,h=4,p=4", "bit-complement"

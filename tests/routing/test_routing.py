@@ -87,7 +87,9 @@ CLUSTER = "cluster:hosts=18,host=abci-a,fabric=(hyperx:3x3,p=8,rate=200G),attach
         ("hyperx:3x3,p=8", "{}", {"vcs": 2, "warmup": 1500, "measure": 1000}, 0.135),
         ("hyperx:6x6,p=6", "{}", {"vcs": 4, "warmup": 1500, "measure": 1000}, 0.49),
         # A link takes 12 cycles for a flit, so that buffers are full late.
-        (CLUSTER, "hosts:fabric={}", {"warmup": 30_000, "measure": 15_000}, 0.175),
+        pytest.param(
+            *(CLUSTER, "hosts:fabric={}", {"warmup": 30_000, "measure": 15_000}, 0.175), marks=pytest.mark.long
+        ),
     ],
     ids=["two-vcs", "four-vcs", "cluster"],
 )
