@@ -658,14 +658,21 @@ mod tests {
         let path = |hops, queue| Candidate { queue, hops, mark: u64::from(hops), ..Candidate::default() };
         for rule in [Rule::Shorter, Rule::Even] {
             for packets in 0..4 {
-                let all = [path(2, 3), path(4, 1), path(5, 4), path(6, 9), path(3, 2), path(7, 1)];
-                let limit = all.iter().map(|path| path.queue + rule.most(packets)).min().expect("some");
-                let short: Vec<Candidate> = all.iter().filter(|path| path.queue < limit).copied().collect();
-                assert!(short.len() < all.len(), "the longest gets nothing");
-                let (mut one, mut other) = (Rng::stream(3, 3), Rng::stream(3, 3));
-                for _ in 0..200 {
-                    let of_all = draw(&mut all.to_vec(), packets, rule, &mut one);
-                    assert_eq!(of_all.mark, draw(&mut short.clone(), packets, rule, &mut other).mark);
+                // Of the first list one path is left, unless there are several packets.
+                let lists = [
+                    [path(2, 3), path(4, 0), path(5, 4), path(6, 9), path(3, 2), path(7, 1)],
+                    [path(2, 3), path(4, 1), path(5, 4), path(6, 9), path(3, 2), path(7, 1)],
+                ];
+                for all in lists {
+                    let limit = all.iter().map(|path| path.queue + rule.most(packets)).min().expect("some");
+                    let short: Vec<Candidate> = all.iter().filter(|path| path.queue < limit).copied().collect();
+                    assert!(short.len() < all.len(), "the longest gets nothing");
+                    let (mut one, mut other) = (Rng::stream(3, 3), Rng::stream(3, 3));
+                    for _ in 0..200 {
+                        let of_all = draw(&mut all.to_vec(), packets, rule, &mut one);
+                        assert_eq!(of_all.mark, draw(&mut short.clone(), packets, rule, &mut other).mark);
+                    }
+                    assert_eq!(one.bits(), other.bits(), "as many draws");
                 }
             }
         }
@@ -748,15 +755,19 @@ mod tests {
         let (mut several, mut twice) = (0, 0);
         for spec in ["flex:3x3x3", "hyperx:3x3", "dragonfly:a=4,h=2,p=2", "slimfly:q=5", "hyperx:2x2x2x2", "mesh:3x3"] {
             let network = crate::topology::build(spec).expect(spec);
-            for (minimal, rule) in
-                [(Some(1), Rule::Shorter), (Some(2), Rule::Printed), (None, Rule::Shorter), (Some(1), Rule::Even)]
-            {
+            for (minimal, valiant, rule) in [
+                (Some(1), 4, Rule::Shorter),
+                (Some(2), 4, Rule::Printed),
+                (Some(1), 1, Rule::Printed),
+                (None, 4, Rule::Shorter),
+                (Some(1), 12, Rule::Even),
+            ] {
                 let ways = if minimal.is_none() { minimal::table(&network) } else { minimal::phase(&network) };
-                let given = LbrKeys { minimal, valiant: 4, period: 1, rule };
+                let given = LbrKeys { minimal, valiant, period: 1, rule };
                 with_minimal!(ways.expect(spec), m => {
                     let lbr = LoadBalancing::new(m, &network, given);
                     let mut room = [Candidate::default(); 100];
-                    for seed in 0..300 {
+                    for seed in 0..1000 {
                         let routers = network.num_routers() as u32;
                         let src = RouterId(seed as u32 % routers);
                         let ends = [src, RouterId((src.0 + 1 + seed as u32 / 7 % (routers - 1)) % routers)];
@@ -772,6 +783,11 @@ mod tests {
                         let paths: Vec<Taken> = room[..found].iter().map(of).collect();
                         assert_eq!(paths, expected(&lbr, ends, packets, &view), "{spec} {seed}");
                         several += usize::from(found > 1);
+                        // Of no packets in the interval before: this view does not count them.
+                        let begun = lbr.start(ends[0], ends[1], &view, &mut Rng::stream(seed, 2));
+                        let all = expected(&lbr, ends, 0, &view);
+                        let may = |(_, via, path): &Taken| (*via, *path) == (begun.via, unpack(begun.bits).0);
+                        assert!(all.iter().any(may), "{spec} {seed}: {begun:?} of {all:?}");
                         twice += usize::from(room[..found].iter().any(|path| path.mark != 0));
                     }
                 });

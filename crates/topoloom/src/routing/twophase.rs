@@ -739,6 +739,12 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn a_packet_leaves_at_once_where_nothing_waits_unless_it_has_waited() {
+        let leaves = |queue, again| OneQueue { port: 3, queue, in_flight: 5, again }.leaves_at_once(3);
+        assert_eq!([leaves(5, false), leaves(6, false), leaves(5, true), leaves(6, true)], [true, false, false, false]);
+    }
+
+    #[test]
     fn what_a_long_link_has_in_flight_is_no_queue() {
         let network = topology::build("slimfly:q=5,p=2").expect("a spec that works");
         let routing = routing::build(&network, "ugal-l").expect("offered");
