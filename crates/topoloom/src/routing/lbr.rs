@@ -160,17 +160,26 @@ impl Search<'_> {
         shortest + self.most
     }
 
-    /// Keeps the paths that may take packets; returns how many there are. Which ones do is often mispredicted, hence no branch.
+    /// Keeps the paths that may take packets; returns how many there are.
     #[inline(always)]
     fn keep(&mut self) -> usize {
-        let (limit, mut kept) = (self.limit().min(LONGEST), 0);
-        for place in 0..self.found {
-            let path = self.room[place];
-            self.room[kept] = path;
-            kept += usize::from(path.queue < limit);
-        }
-        kept
+        let limit = self.limit().min(LONGEST);
+        retain(&mut self.room[..self.found], |_, path| path.queue < limit)
     }
+}
+
+/// Keeps the paths that `keeps` is true of, in their order; returns how many there are. It sees those kept before as well.
+#[inline(always)]
+fn retain(paths: &mut [Candidate], mut keeps: impl FnMut(&mut [Candidate], &mut Candidate) -> bool) -> usize {
+    let mut kept = 0;
+    for place in 0..paths.len() {
+        let mut path = paths[place];
+        let keep = keeps(&mut paths[..kept], &mut path);
+        // Which ones are kept is often mispredicted, hence no branch.
+        paths[kept] = path;
+        kept += usize::from(keep);
+    }
+    kept
 }
 
 /// The queues of all outputs in the network, as last published.
@@ -341,15 +350,7 @@ impl<M: Minimal> LoadBalancing<M> {
     /// these alone get marks.
     #[inline(always)]
     fn unique(&self, ends: [RouterId; 2], paths: &mut [Candidate]) -> usize {
-        let mut kept = paths.len().min(1);
-        for place in 1..paths.len() {
-            let mut new = paths[place];
-            if !self.is_there(ends, &mut paths[..kept], &mut new) {
-                paths[kept] = new;
-                kept += 1;
-            }
-        }
-        kept
+        retain(paths, |kept, new| !self.is_there(ends, kept, new))
     }
 
     /// True if a path is among others.
@@ -506,17 +507,13 @@ fn draw(paths: &mut [Candidate], packets: u32, rule: Rule, rng: &mut Rng) -> Can
 
 /// Of paths in the order of their queues and hops, those as short as the first one of their queue.
 fn shorter(paths: &mut [Candidate]) -> &mut [Candidate] {
-    let (mut first, mut kept) = ((u32::MAX, 0), 0);
-    for place in 0..paths.len() {
-        let path = paths[place];
+    let mut first = (u32::MAX, 0);
+    let kept = retain(paths, |_, path| {
         if path.queue != first.0 {
             first = (path.queue, path.hops);
         }
-        if path.hops == first.1 {
-            paths[kept] = path;
-            kept += 1;
-        }
-    }
+        path.hops == first.1
+    });
     &mut paths[..kept]
 }
 
