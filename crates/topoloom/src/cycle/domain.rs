@@ -30,13 +30,16 @@ struct Later<'a, T, const BY: usize> {
     events: &'a [T],
     /// How many they are.
     count: usize,
+    /// The events that are behind none, for which memory is asked at once: where few events come, these are all.
+    first: &'a [T],
 }
 
 impl<'a, T, const BY: usize> Later<'a, T, BY> {
     #[inline(always)]
     fn of(events: &'a [T], far: bool) -> Self {
+        let first = if far { &events[..events.len().min(BY)] } else { &[] };
         // Else the compiler asks at each event whether it is near and whether there is a later one, instead of the latter alone.
-        Self { events, count: black_box(if far { events.len().saturating_sub(BY) } else { 0 }) }
+        Self { events, count: black_box(if far { events.len().saturating_sub(BY) } else { 0 }), first }
     }
 
     /// The one behind the event at `place`.
@@ -490,6 +493,9 @@ impl<M: RouterModel> Domain<M> {
     ) {
         let expected = Later::<_, AHEAD>::of(all, self.model.is_far());
         let routes = Later::<_, ROUTE_AHEAD>::of(all, routing.is_far());
+        for event in expected.first {
+            self.model.expect_flit(event.to, event.place);
+        }
         // Counted by hand: an iterator would count addresses as well.
         let mut place = 0;
         while let Some(event) = events.get(place) {
@@ -693,7 +699,9 @@ impl<M: RouterModel> Domain<M> {
     #[inline(never)]
     fn take_credits(&mut self, now: u32) {
         let credits = self.channels.wires.credits.take(now);
-        let (with_later, last) = Later::<_, AHEAD>::of(&credits, self.model.is_far()).pairs();
+        let expected = Later::<_, AHEAD>::of(&credits, self.model.is_far());
+        expected.first.iter().for_each(|&credit| self.model.expect_credit(credit & !TERMINAL));
+        let (with_later, last) = expected.pairs();
         for (&credit, &next) in with_later {
             // For a terminal it asks for memory that is not needed: less work than finding out.
             self.model.expect_credit(next & !TERMINAL);

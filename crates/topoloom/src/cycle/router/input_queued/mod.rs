@@ -46,6 +46,8 @@ const NEAR: usize = 128 << 10;
 const DEEP: usize = 256 << 10;
 /// Bytes up to which asking for that of requests router by router does not.
 const FAR: usize = 2 << 20;
+/// Routers of 64 with requests up to which asking for what their first ones are about does, beyond [`NEAR`]: most have one.
+const FEW: u32 = 32;
 /// Bytes of a cache line.
 const LINE: usize = 64;
 /// No VC: an idle input VC's output, a free output VC's owner.
@@ -484,6 +486,10 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         if next != 0 {
             let router = word * 64 + next.trailing_zeros() as usize;
             let (first_vc, asking_vc, asking_switch) = self.lists(router);
+            let radix = usize::from(self.routers[router].radix);
+            if KIND == PLAIN && asking_vc + asking_switch > radix / 4 {
+                return self.expect_ports(first_vc, radix, (asking_vc, asking_switch), channels);
+            }
             // Those that may be given a VC in an earlier step may cross in the same cycle.
             let early = match substeps {
                 1 if KIND != GENERAL => 0,
@@ -503,6 +509,38 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
                 self.expect_transfer(first_vc, request.input, request.output, channels);
             }
         }
+    }
+
+    /// As [`Self::expect`] for a router with many requests: for all of its ports at once, of which they use most lines.
+    #[inline(always)]
+    fn expect_ports(&self, first_vc: usize, radix: usize, asking: (usize, usize), channels: &Channels) {
+        let (asking_vc, asking_switch) = asking;
+        let first = first_vc >> LOG;
+        let places = |size: usize| (first..first + radix).step_by((LINE / size).max(1));
+        places(size_of::<PortArbiters>()).for_each(|port| self.ports.prefetch(port));
+        places(size_of::<ChannelEnd>()).for_each(|port| channels.ends.prefetch(port));
+        places(size_of::<OutputVc>() << LOG).for_each(|port| self.outputs.prefetch(port << LOG));
+        let asking = self.vc_requests.slice(first_vc, asking_vc).iter().map(|request| request.input);
+        asking.for_each(|input| self.inputs.prefetch(first_vc + usize::from(input)));
+        let asking = self.switch_requests.slice(first_vc, asking_switch).iter().map(|request| request.input);
+        asking.for_each(|input| self.inputs.prefetch(first_vc + usize::from(input)));
+    }
+
+    /// Asks for the memory that the first request of the router behind the next one is about: where few routers of a word have
+    /// requests, most have one.
+    #[inline(always)]
+    fn expect_alone(&self, word: usize, next: u64, channels: &Channels) {
+        let after = next & next.wrapping_sub(1);
+        if after == 0 {
+            return;
+        }
+        let first_port = self.routers[word * 64 + after.trailing_zeros() as usize].first_port as usize;
+        let VcRequest { input, port, .. } = self.vc_requests[first_port << LOG];
+        let (input, port) = (first_port + usize::from(Self::port(input)), first_port + usize::from(port));
+        self.ports.prefetch(port);
+        self.outputs.prefetch(port << LOG);
+        channels.ends.prefetch(port);
+        channels.ends.prefetch(input);
     }
 
     /// Asks for the memory of the first heads that wait at a router.
@@ -762,11 +800,14 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
         self.deep = self.pool.bytes() > DEEP;
         for word in 0..self.active.len() / 64 {
             let mut left = self.active_bits(word);
+            let few = self.bytes > NEAR && left.count_ones() <= FEW;
             while left != 0 {
                 let router = word * 64 + left.trailing_zeros() as usize;
                 left &= left - 1;
                 if self.bytes > FAR {
                     self.expect(word, left, substeps, channels);
+                } else if few {
+                    self.expect_alone(word, left, channels);
                 }
                 let asking = if KIND == GENERAL {
                     self.step_router(router, first, cycle, channels)
