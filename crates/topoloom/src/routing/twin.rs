@@ -276,13 +276,18 @@ impl Cards {
     /// TS-DOR's hop, its VC upper or lower.
     #[inline(always)]
     fn twin_source(&self, at: RouterId, state: PacketState, dst: RouterId) -> Move {
-        let wanted = self.wanted(at, dst, state.bits, state.bits & 1 == 1);
-        let (port, class) = match wanted.map(|wanted| (wanted, self.port(at, wanted))) {
-            Some((wanted, Some(port))) => (port, wanted.vc),
-            Some((wanted, None)) if Some(wanted.dimension) == self.split => (self.internal[Self::card(at)], wanted.vc),
-            _ => (self.internal[Self::card(at)], if Self::card(at) == 0 { UPPER } else { LOWER }),
+        let (card, internal) = (Self::card(at) as u8, self.internal[Self::card(at)]);
+        let Some(wanted) = self.wanted(at, dst, state.bits, state.bits & 1 == 1) else {
+            return Move { port: internal, class: card, next: state };
         };
-        Move { port, class, next: state }
+        let port = self.ports[Self::card(at)][wanted.dimension][usize::from(wanted.plus)];
+        // By masks: whether the port is on this card is often mispredicted. `NO_PORT` alone has its highest bit set.
+        let away = (port as i16 >> 15) as u16;
+        let is_split = self.split.map_or(0, |d| 1u32 << d) >> wanted.dimension & 1;
+        let by_direction = (!away | (is_split as u16).wrapping_neg()) as u8;
+        let port = port & !away | internal & away;
+        // Packets for the other card are of the class of their own: card 0 the upper, card 1 the lower one.
+        Move { port, class: wanted.vc & by_direction | card & !by_direction, next: state }
     }
 }
 
@@ -555,5 +560,33 @@ mod tests {
                 dims.reverse();
             }
         }
+    }
+
+    #[test]
+    fn twin_source_packets_leave_by_their_card_or_for_the_other_one() {
+        let mut seen = std::collections::HashMap::new();
+        for spec in ["twin-torus:4x3x2x5", "twin-torus:4x3x2", "twin-torus:3x3"] {
+            let network = topology::build(spec).expect(spec);
+            let cards = Cards::with_ties(&network, Ties::Source, true).expect(spec);
+            for (at, dst) in network.routers().flat_map(|at| network.routers().map(move |dst| (at, dst))) {
+                for bits in [0, 1] {
+                    let hop = cards.twin_source(at, PacketState::direct(bits), dst);
+                    let wanted = cards.wanted(at, dst, bits, bits == 1);
+                    let here = wanted.and_then(|wanted| cards.port(at, wanted));
+                    let is_split = wanted.is_some_and(|wanted| Some(wanted.dimension) == cards.split);
+                    let class = match wanted {
+                        Some(wanted) if here.is_some() || is_split => wanted.vc,
+                        _ => [UPPER, LOWER][Cards::card(at)],
+                    };
+                    assert_eq!(
+                        (hop.port, hop.class),
+                        (here.unwrap_or(cards.internal[Cards::card(at)]), class),
+                        "{spec}"
+                    );
+                    *seen.entry((wanted.is_some(), here.is_some(), is_split)).or_insert(0) += 1;
+                }
+            }
+        }
+        assert_eq!(seen.len(), 5, "nothing wanted; here or not, split or not: {seen:?}");
     }
 }
