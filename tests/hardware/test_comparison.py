@@ -111,6 +111,7 @@ def test_results_that_are_kept_are_those_that_come_out(topoloom, tmp_path):
         del claim["evidence"]
     kept = json.loads((HARDWARE / "results.json").read_text())
     assert told.pop("seconds") > 0 < kept.pop("seconds")
+    assert kept.pop("parts"), "what --keep adds: the runs that the claims come from"
     for claim, own in zip(told["claims"], kept["claims"], strict=True):
         assert (own.pop("model_version"), own.pop("quick")) == (told["model_version"], False)
         assert claim.pop("measured") == pytest.approx(own.pop("measured"))

@@ -487,8 +487,8 @@ def nca_left(graph: Graph, whole: Graph) -> Paths:
     return paths
 
 
-def table(graph: Graph) -> Paths:
-    """Any minimal next link, all equally likely; class = hop."""
+def table(graph: Graph, *, classes: bool = True) -> Paths:
+    """Any minimal next link, all equally likely; class = hop, or 0 without ``classes``."""
     distance = dict(nx.all_pairs_shortest_path_length(nx.Graph(graph.networkx())))
 
     def walk(at: int, dst: int, hop: int) -> Choice:
@@ -500,10 +500,17 @@ def table(graph: Graph) -> Paths:
             if distance[peer][dst] < distance[at][dst]
         ]
         return [
-            (p / len(closer), ((at, port, hop), *rest)) for port, peer in closer for p, rest in walk(peer, dst, hop + 1)
+            (p / len(closer), ((at, port, hop), *rest))
+            for port, peer in closer
+            for p, rest in walk(peer, dst, hop + int(classes))
         ]
 
     return cache(lambda src, dst: walk(src, dst, 0))
+
+
+def on_a_tree(graph: Graph) -> Paths:
+    """The same on a tree, where one class is enough."""
+    return table(graph, classes=False)
 
 
 def updown_stretches(graph: Graph) -> Paths:

@@ -45,12 +45,12 @@ CASES = {
         "dragonfly:a=4,h=2,g=4": (routes.dragonfly, 2),
         "dragonfly:a=3,h=3,g=4,p=2": (routes.dragonfly, 2),
         "dragonfly:a=1,h=4": (routes.dragonfly, 2),
-        "fattree:k=2,levels=3": (routes.table, 4),
+        "fattree:k=2,levels=3": (routes.on_a_tree, 1),
         "hypercube:4": (routes.table, 4),
         "folded-hypercube:4": (routes.table, 2),
-        "clos:radix=4,levels=3": (routes.table, 4),
+        "clos:radix=4,levels=3": (routes.on_a_tree, 1),
         "dragonfly-plus:leaf=2,spine=2,h=1": (routes.table, 4),
-        "myriclos:32": (routes.table, 2),
+        "myriclos:32": (routes.on_a_tree, 1),
         "slimfly:q=3": (routes.table, 2),
         "slimfly:q=4,p=2": (routes.table, 2),
         "slimfly:q=5": (routes.table, 2),
@@ -101,7 +101,7 @@ DETOURS = {
     "hyperx:2x3x2,trunk=2": (lambda g: routes.hyperx(g, 1), 1),
     "dragonfly:a=4,h=2": (routes.dragonfly, 2),
     "dragonfly:a=4,h=2,g=4": (routes.dragonfly, 2),
-    "fattree:k=2,levels=3": (routes.table, 4),
+    "fattree:k=2,levels=3": (routes.on_a_tree, 1),
     "slimfly:q=3": (routes.table, 2),
     "flex:3x3x3": (routes.flex, 2),
     "flex:3x3x4": (routes.table, 3),
@@ -226,6 +226,14 @@ def test_decisions_taken_again_after_any_first_hop(spec):
     check(spec, "par", routes.late_dependencies(graph, paths(graph), classes), 1 + 2 * classes)
 
 
+def test_decisions_taken_again_on_a_tree_count_hops():
+    """A detour that begins above a leaf may fall and rise: one class for each phase would not do."""
+    spec = "dragonfly-plus:leaf=3,spine=3,p=2,h=1,g=1"
+    graph = graphs.build(spec)
+    check(spec, "par", routes.late_dependencies(graph, routes.table(graph), 2), 5)
+    assert proof_of(spec, "val")["vcs_needed"] == 2
+
+
 @pytest.mark.parametrize(
     "spec", ["mesh:4x3", "torus:4x4", "torus:5x3", "hypercube:4", "slimfly:q=3", "folded-hypercube:3"]
 )
@@ -235,6 +243,23 @@ def test_minimal_adaptive_paths(spec):
     diameter = nx.diameter(plain)
     classes = diameter // 2 + 1 if nx.is_bipartite(plain) else diameter
     check(spec, "amin", routes.dependencies(graph, routes.negative_hops(graph)), classes)
+
+
+@pytest.mark.parametrize("spec", ["fattree:k=2,levels=3", "xgft:down=2x3,up=2", "clos:radix=4,levels=2"])
+@pytest.mark.parametrize("name", ["amin", "min"])
+def test_minimal_paths_on_trees(spec, name):
+    graph = graphs.build(spec)
+    check(spec, name, routes.dependencies(graph, routes.on_a_tree(graph)), 1)
+
+
+def test_a_tree_whose_paths_fall_before_they_rise_counts_hops():
+    """A router that has lost a link down reaches that leaf over another one: down, up, and down again."""
+    for seed in range(3):
+        spec = f"faulty:links=2,seed={seed}(fattree:k=3,levels=3)"
+        diameter = nx.diameter(nx.Graph((a, b) for a, _, b, *_ in network(spec).edges()))
+        assert diameter > 4, "that of the intact tree"
+        proof = proof_of(spec, "min")
+        assert (proof["deadlock_free"], proof["vcs_needed"]) == (True, diameter)
 
 
 @pytest.mark.parametrize("spec", ["hyperx:4", "hyperx:3x4", "hyperx:3x3x2,p=2", "hyperx:2x3,trunk=2"])

@@ -4,7 +4,8 @@
 //! VC classes grow along every path, so that no circle of channels waits for itself: the class of a hop is its number
 //! on the path, as `min` has it (Günther, IEEE Transactions on Communications, 1981). Where all links join routers of
 //! two colours, as on a mesh or a torus of even sides, half of the classes are enough: only hops from the second colour
-//! to the first raise the class (negative hops; Gopal, IEEE Transactions on Communications, 1985).
+//! to the first raise the class (negative hops; Gopal, IEEE Transactions on Communications, 1985). On trees, whose minimal
+//! paths rise and then fall, one class is enough.
 
 use super::dor::{DimensionOrder, MOST_OUTPUTS};
 use super::minimal::{self, AnyMinimal};
@@ -17,13 +18,13 @@ pub(super) const AMIN: RoutingInfo = RoutingInfo {
     name: "amin",
     summary: "minimal adaptive: of the outputs on minimal paths the one with the shortest queue, decided hop by hop",
     offered: Availability::Anywhere,
-    classes: "the diameter D (by hop); D/2 + 1 where links join routers of two colours",
+    classes: "the diameter D (by hop); D/2 + 1 where links join routers of two colours; trees 1",
     adapts: Some(true),
     keys: &[],
     build: |network, _| {
         // Coordinates give the minimal paths of meshes and tori, however large; tables give all others.
         let grid = matches!(network.any_structure().lattice(), Some(Lattice::Mesh | Lattice::Torus));
-        let paths = if grid { minimal::phase(network)? } else { AnyMinimal::Table(TableMinimal::new(network)?) };
+        let paths = if grid { minimal::phase(network)? } else { minimal::terminal_table(network)? };
         Ok(Some(match paths {
             AnyMinimal::Mesh(paths) => AnyRouting::new(AdaptiveMinimal::new(network, paths)),
             AnyMinimal::Torus(paths) => AnyRouting::new(AdaptiveMinimal::new(network, paths)),
@@ -41,6 +42,11 @@ pub trait MinimalPaths: Send + Sync {
     /// The most links between two routers.
     fn diameter(&self) -> u32;
 
+    /// True if one class is enough for all hops.
+    fn has_one_class(&self) -> bool {
+        false
+    }
+
     /// Lets `look` at the outputs of `at` on minimal paths to another router `dst`, always in the same order.
     fn with_outputs<T>(&self, at: RouterId, dst: RouterId, look: impl FnOnce(&[u16]) -> T) -> T;
 
@@ -54,6 +60,10 @@ impl MinimalPaths for TableMinimal {
 
     fn diameter(&self) -> u32 {
         self.diameter()
+    }
+
+    fn has_one_class(&self) -> bool {
+        self.has_one_class()
     }
 
     #[inline(always)]
@@ -122,6 +132,8 @@ pub struct AdaptiveMinimal<P> {
     paths: P,
     /// The routers of the second colour, if all links join routers of two colours.
     second: Option<Vec<bool>>,
+    /// What a hop adds to a packet's bits: 1, or 0 where one class is enough.
+    hop: u32,
 }
 
 /// Gives routers two colours so that every link joins both, if that is possible; the first router's is `false`.
@@ -150,7 +162,9 @@ fn two_colours(network: &Network) -> Option<Vec<bool>> {
 
 impl<P: MinimalPaths> AdaptiveMinimal<P> {
     fn new(network: &Network, paths: P) -> Self {
-        Self { paths, second: two_colours(network) }
+        // Where one class is enough there is nothing to count.
+        let (second, hop) = if paths.has_one_class() { (None, 0) } else { (two_colours(network), 1) };
+        Self { paths, second, hop }
     }
 
     /// The bits of a packet at its source: along the path they count hops, from 1 on if the source has the second
@@ -176,14 +190,22 @@ impl<P: MinimalPaths> AdaptiveMinimal<P> {
 
     #[inline(always)]
     fn hop(&self, port: u16, bits: u32) -> Move {
-        Move { port, class: (bits >> u32::from(self.second.is_some())) as u8, next: PacketState::direct(bits + 1) }
+        Move {
+            port,
+            class: (bits >> u32::from(self.second.is_some())) as u8,
+            next: PacketState::direct(bits + self.hop),
+        }
     }
 }
 
 impl<P: MinimalPaths> Routing for AdaptiveMinimal<P> {
     fn classes(&self) -> u32 {
         let diameter = self.paths.diameter();
-        if self.second.is_some() { diameter / 2 + 1 } else { diameter.max(1) }
+        match self.second {
+            _ if self.paths.has_one_class() => 1,
+            Some(_) => diameter / 2 + 1,
+            None => diameter.max(1),
+        }
     }
 
     fn vcs(&self) -> u32 {

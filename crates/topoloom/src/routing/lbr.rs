@@ -75,7 +75,7 @@ fn build(network: &Network, given: &Arguments) -> Result<Option<AnyRouting>> {
         _ => Rule::Shorter,
     };
     // All minimal paths are those of the tables; the few are those of the family's own minimal routing.
-    let ways = if all { minimal::table(network)? } else { minimal::phase(network)? };
+    let ways = if all { minimal::terminal_table(network)? } else { minimal::phase(network)? };
     let given = LbrKeys { minimal, valiant, period, rule };
     Ok(Some(with_minimal!(ways, m => AnyRouting::new(LoadBalancing::new(m, network, given)))))
 }

@@ -15,7 +15,7 @@ pub(super) const MIN: RoutingInfo = RoutingInfo {
     summary: "minimal: a random minimal next hop; local-global-local on a dragonfly, from supernode to supernode on a \
               Galaxyfly, a random order of dimensions on a HyperX, Algorithm 1 of the paper on a 3-layer FleX",
     offered: Availability::Anywhere,
-    classes: "diameter (by hop); dragonfly, HyperX, FleX 2; Galaxyfly 3",
+    classes: "diameter (by hop); trees 1; dragonfly, HyperX, FleX 2; Galaxyfly 3",
     adapts: Some(false),
     keys: &[galaxyfly::COMMON],
     build,
@@ -41,10 +41,10 @@ pub(super) const MIN_SPREAD: RoutingInfo = RoutingInfo {
     name: "min-spread",
     summary: "uniformly over all minimal paths",
     offered: Availability::ByFamily,
-    classes: "diameter (by hop)",
+    classes: "diameter (by hop); trees 1",
     adapts: Some(false),
     keys: &[],
-    build: |network, _| minimal::table(network).map(|minimal| Some(alone(minimal))),
+    build: |network, _| minimal::terminal_table(network).map(|minimal| Some(alone(minimal))),
 };
 
 /// The routing that goes minimally, all the way.

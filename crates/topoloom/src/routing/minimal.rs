@@ -1,12 +1,15 @@
 //! Which way to a target each family takes: the one place that knows. `min`, `val`, `ugal-l` and others are made of it.
 
+use rayon::prelude::*;
+
 use super::dor::DimensionOrder;
 use super::dragonfly::DragonflyMinimal;
+use super::fattree::levels;
 use super::flex::FlexMinimal;
 use super::hyperx::HyperXMinimal;
 use super::table::TableMinimal;
 use crate::error::Result;
-use crate::network::{Lattice, Network, Structure};
+use crate::network::{Lattice, Network, RouterId, Structure};
 use crate::topology::{Dragonfly, Flex};
 
 macro_rules! any_minimal {
@@ -39,11 +42,20 @@ any_minimal! {
     Table(TableMinimal),
 }
 
-/// What `dor` runs, and what `val` and `ugal-l` run in each phase. Any graph has one: by tables.
+/// What `dor` runs, and what `val` and `ugal-l` run in each phase, at one end of which is a router with terminals. Any graph
+/// has one: by tables.
 ///
 /// # Errors
 /// Those of [`TableMinimal::new`].
 pub fn phase(network: &Network) -> Result<AnyMinimal> {
+    closed_phase(network).map_or_else(|| terminal_table(network), Ok)
+}
+
+/// The same for phases between any two routers.
+///
+/// # Errors
+/// Those of [`TableMinimal::new`].
+pub(super) fn free_phase(network: &Network) -> Result<AnyMinimal> {
     closed_phase(network).map_or_else(|| table(network), Ok)
 }
 
@@ -64,7 +76,7 @@ pub(super) fn closed_phase(network: &Network) -> Option<AnyMinimal> {
 /// # Errors
 /// Those of [`TableMinimal::new`].
 pub fn direct(network: &Network) -> Result<AnyMinimal> {
-    closed_direct(network).map_or_else(|| table(network), Ok)
+    closed_direct(network).map_or_else(|| terminal_table(network), Ok)
 }
 
 /// The same where it needs no tables.
@@ -89,11 +101,122 @@ pub fn table(network: &Network) -> Result<AnyMinimal> {
     TableMinimal::new(network).map(AnyMinimal::Table)
 }
 
+/// The same for paths at one end of which is a router with terminals: in one class on trees.
+///
+/// # Errors
+/// Those of [`TableMinimal::new`].
+pub(super) fn terminal_table(network: &Network) -> Result<AnyMinimal> {
+    let table = TableMinimal::new(network)?;
+    let rises = rises_then_falls(network, &table);
+    Ok(AnyMinimal::Table(if rises { table.in_one_class() } else { table }))
+}
+
+/// True if each shortest path at one end of which is a router with terminals rises level by level, and then falls: no cycle of
+/// waiting packets is possible then (up*/down*).
+pub(super) fn rises_then_falls(network: &Network, table: &TableMinimal) -> bool {
+    let Some(level) = levels(network) else { return false };
+    // A path has no valley if none is below two routers above it, one farther from the end with terminals and one nearer to it.
+    let is_valley = |at: RouterId, to: RouterId| {
+        let far = table.distances(to);
+        let above = network.neighbors(at).filter(|&(_, peer)| level[peer.index()] > level[at.index()]);
+        let (mut farther, mut nearer) = (false, false);
+        for (_, peer) in above {
+            farther |= far[peer.index()] > far[at.index()];
+            nearer |= far[peer.index()] < far[at.index()];
+        }
+        farther && nearer
+    };
+    let leaves: Vec<RouterId> = network.routers().filter(|router| level[router.index()] == 0).collect();
+    leaves.par_iter().all(|&to| !network.routers().any(|at| is_valley(at, to)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::routing::Minimal;
+    use crate::routing::{self, Minimal, Routing, verify};
     use crate::topology;
+
+    /// Whether all shortest paths between two routers, one of which has terminals, rise and then fall, followed one by one;
+    /// `None` if neighbours are on one level.
+    fn followed(network: &Network) -> Option<bool> {
+        let peers = |at: RouterId| network.neighbors(at).map(|(_, peer)| peer);
+        let hops = |from: Vec<RouterId>| {
+            let mut hops = vec![usize::MAX; network.num_routers()];
+            let mut ring = from;
+            for far in 0.. {
+                ring.retain(|at| hops[at.index()] == usize::MAX);
+                ring.iter().for_each(|at| hops[at.index()] = far);
+                if ring.is_empty() {
+                    return hops;
+                }
+                ring = ring.iter().flat_map(|&at| peers(at)).collect();
+            }
+            unreachable!("a ring is empty at last")
+        };
+        fn rise(
+            path: &mut Vec<RouterId>,
+            far: &[usize],
+            level: &[usize],
+            peers: &dyn Fn(RouterId) -> Vec<RouterId>,
+        ) -> bool {
+            let at = path[path.len() - 1];
+            let levels: Vec<usize> = path.iter().map(|at| level[at.index()]).collect();
+            if levels.windows(3).any(|three| three[1] < three[0] && three[1] < three[2]) {
+                return false;
+            }
+            peers(at).into_iter().filter(|peer| far[peer.index()] + 1 == far[at.index()]).all(|peer| {
+                path.push(peer);
+                let rises = rise(path, far, level, peers);
+                path.pop();
+                rises
+            })
+        }
+        let leaves: Vec<RouterId> = network.routers().filter(|&at| network.has_terminals(at)).collect();
+        let level = hops(leaves.clone());
+        if network.up_routers().any(|at| peers(at).any(|peer| level[peer.index()] == level[at.index()])) {
+            return None;
+        }
+        // A path from a leaf is one to it, backwards.
+        Some(leaves.into_iter().all(|leaf| {
+            let far = hops(vec![leaf]);
+            let others = network.up_routers().filter(|from| far[from.index()] != usize::MAX);
+            others.into_iter().all(|from| rise(&mut vec![from], &far, &level, &|at| peers(at).collect()))
+        }))
+    }
+
+    #[test]
+    fn paths_on_trees_rise_and_then_fall() {
+        let faulty = (0..12).map(|seed| (format!("faulty:links=2,seed={seed}(fattree:k=3,levels=3)"), None));
+        let known = [
+            ("fattree:k=2,levels=2", Some(true)),
+            ("fattree:k=3,levels=3", Some(true)),
+            ("fattree:k=2,levels=4", Some(true)),
+            ("fattree:k=4,levels=3,taper=2", Some(true)),
+            ("xgft:down=3x2,up=2", Some(true)),
+            ("xgft:down=2x2x3,up=3x2", Some(true)),
+            ("clos:radix=4,levels=3", Some(true)),
+            ("hypercube:3", None),
+            ("mesh:3x3", None),
+            ("slimfly:q=5", None),
+        ];
+        let mut seen = [0; 3];
+        for (spec, known) in known.map(|(spec, known)| (spec.to_owned(), Some(known))).into_iter().chain(faulty) {
+            let network = topology::build(&spec).expect(&spec);
+            let expected = followed(&network);
+            assert_eq!(known.unwrap_or(expected), expected, "{spec}");
+            let table = TableMinimal::new(&network).expect(&spec);
+            assert_eq!(rises_then_falls(&network, &table), expected == Some(true), "{spec}");
+            seen[expected.map_or(2, usize::from)] += 1;
+            let one = u32::from(expected == Some(true));
+            for (name, classes) in [("min", 1), ("amin", 1), ("val", 2), ("ugal-l", 2), ("ugal-g", 2), ("lbr", 2)] {
+                let routing = routing::build(&network, name).expect(name);
+                assert!(one == 0 || routing.classes() == classes, "{spec} {name}: {}", routing.classes());
+                let proof = verify::verify(&network, name, &routing, None).expect(name);
+                assert!(proof.refuse_unsafe().is_ok(), "{spec} {name}");
+            }
+        }
+        assert!(seen.iter().all(|&count| count > 0), "each kind is met: {seen:?}");
+    }
 
     #[test]
     fn an_only_step_is_the_only_one_that_there_is() {

@@ -41,7 +41,8 @@ pub(super) const PAR: RoutingInfo = RoutingInfo {
     build: |network, options| {
         let bias = options.count(BIAS.name);
         let routers = network.num_routers() as u32;
-        let minimal = match minimal::phase(network)? {
+        // A detour may begin anywhere.
+        let minimal = match minimal::free_phase(network)? {
             AnyMinimal::Dragonfly(minimal) => minimal,
             any => {
                 let options = twophase::Options { bias, trusts_free_outputs: true, ..twophase::Options::default() };

@@ -1,4 +1,5 @@
-//! Minimal routing on any graph, from tables: a uniformly random minimal next hop. VC class = hop index.
+//! Minimal routing on any graph, from tables: a uniformly random minimal next hop. VC class = hop index, or one class where
+//! all paths between terminals rise and then fall.
 
 use rayon::prelude::*;
 
@@ -35,6 +36,8 @@ pub struct TableMinimal {
     /// The only next hop of (at, to), at `at * routers + to`, or [`SEVERAL`]: the decisions of a router look at one row.
     /// Empty where there are more than [`MOST_ROWS`] routers.
     only: Vec<u16>,
+    /// What a hop adds to a packet's bits, which are its class: 1, or 0 where one class is enough.
+    hop: u32,
 }
 
 impl TableMinimal {
@@ -62,11 +65,22 @@ impl TableMinimal {
         };
         let rows: Vec<NextHops> = ids().map(next_hops).collect();
         drop(stage);
-        let mut table = Self { routers, diameter, distance, rows, only: Vec::new() };
+        let mut table = Self { routers, diameter, distance, rows, only: Vec::new(), hop: 1 };
         if routers <= MOST_ROWS {
             table.only = table.only_hops();
         }
         Ok(table)
+    }
+
+    /// The same with one class for all hops, where no cycle of waiting packets is possible: if the paths rise and then fall.
+    #[must_use]
+    pub fn in_one_class(self) -> Self {
+        Self { hop: 0, ..self }
+    }
+
+    /// True if all hops take one class.
+    pub fn has_one_class(&self) -> bool {
+        self.hop == 0
     }
 
     /// Rejects what tables are not made of, but for a network that is too wide.
@@ -204,23 +218,23 @@ fn closer(far: &[u8], own: &[u8], less: &mut [u8], mut visit: impl FnMut(usize))
 
 impl Minimal for TableMinimal {
     fn classes(&self) -> u32 {
-        self.diameter.max(1)
+        if self.has_one_class() { 1 } else { self.diameter.max(1) }
     }
 
     #[inline(always)]
     fn counts_hops(&self) -> bool {
-        true
+        !self.has_one_class()
     }
 
     fn steps(&self, at: RouterId, bits: u32, target: RouterId, out: &mut Vec<Step>) {
         let outputs = self.outputs(at, target).iter();
-        out.extend(outputs.map(|&port| Step { port, class: bits as u8, bits: bits + 1 }));
+        out.extend(outputs.map(|&port| Step { port, class: bits as u8, bits: bits + self.hop }));
     }
 
     fn likely_steps(&self, at: RouterId, bits: u32, target: RouterId, mut visit: impl FnMut(f64, Step)) {
         let outputs = self.outputs(at, target);
         let each = 1.0 / outputs.len() as f64;
-        outputs.iter().for_each(|&port| visit(each, Step { port, class: bits as u8, bits: bits + 1 }));
+        outputs.iter().for_each(|&port| visit(each, Step { port, class: bits as u8, bits: bits + self.hop }));
     }
 
     fn spreads_evenly(&self) -> bool {
@@ -233,7 +247,7 @@ impl Minimal for TableMinimal {
 
     fn nth_step(&self, at: RouterId, bits: u32, target: RouterId, nth: u32) -> Option<Step> {
         let port = *self.outputs(at, target).get(nth as usize)?;
-        Some(Step { port, class: bits as u8, bits: bits + 1 })
+        Some(Step { port, class: bits as u8, bits: bits + self.hop })
     }
 
     #[inline(always)]
@@ -242,7 +256,7 @@ impl Minimal for TableMinimal {
             [port] => *port,
             outputs => outputs[rng.below(outputs.len() as u32) as usize],
         });
-        Step { port, class: bits as u8, bits: bits + 1 }
+        Step { port, class: bits as u8, bits: bits + self.hop }
     }
 
     #[inline(always)]
@@ -256,7 +270,7 @@ impl Minimal for TableMinimal {
         if self.routers > MOST_TOLD {
             return None;
         }
-        self.quick(at, target).map(|port| Step { port, class: bits as u8, bits: bits + 1 })
+        self.quick(at, target).map(|port| Step { port, class: bits as u8, bits: bits + self.hop })
     }
 
     #[inline(always)]
