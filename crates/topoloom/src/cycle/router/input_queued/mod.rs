@@ -520,10 +520,9 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         places(size_of::<PortArbiters>()).for_each(|port| self.ports.prefetch(port));
         places(size_of::<ChannelEnd>()).for_each(|port| channels.ends.prefetch(port));
         places(size_of::<OutputVc>() << LOG).for_each(|port| self.outputs.prefetch(port << LOG));
-        let asking = self.vc_requests.slice(first_vc, asking_vc).iter().map(|request| request.input);
-        asking.for_each(|input| self.inputs.prefetch(first_vc + usize::from(input)));
-        let asking = self.switch_requests.slice(first_vc, asking_switch).iter().map(|request| request.input);
-        asking.for_each(|input| self.inputs.prefetch(first_vc + usize::from(input)));
+        let of_vcs = self.vc_requests.slice(first_vc, asking_vc).iter().map(|request| request.input);
+        let of_switch = self.switch_requests.slice(first_vc, asking_switch).iter().map(|request| request.input);
+        of_vcs.chain(of_switch).for_each(|input| self.inputs.prefetch(first_vc + usize::from(input)));
     }
 
     /// Asks for the memory that the first request of the router behind the next one is about: where few routers of a word have
