@@ -73,8 +73,12 @@ FULL_LOAD = [("uniform", 0.95), ("bit-complement", 0.55), ("worst-case", 0.45)]
     + [("polarized", *case) for case in FULL_LOAD[:2]],
 )
 def test_routings_of_a_hyperx_carry_more_than_valiant_does(routing, traffic, least):
-    """At full load on 6x6 routers: Valiant carries half or less; minimal less than a fifth of what is not uniform."""
-    point = run("hyperx:6x6,p=6", routing, 1.0, traffic=traffic, warmup=1200, measure=600)
+    """At full load on 6x6 routers: Valiant carries half or less; minimal less than a fifth of what is not uniform.
+
+    Under the worst case queues take 2,400 cycles until what is accepted is steady: 0.42 after 600, 0.50 after 4,000.
+    """
+    warmup = 3000 if traffic == "worst-case" else 1200
+    point = run("hyperx:6x6,p=6", routing, 1.0, traffic=traffic, warmup=warmup, measure=600)
     assert point["accepted"] >= least
 
 

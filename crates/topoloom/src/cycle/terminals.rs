@@ -843,4 +843,33 @@ mod tests {
         assert!((0..12).all(|gap| gaps.of((1u64 << 53) >> gap).is_none()));
         assert_eq!(gaps.of((1u64 << 53) / 3), Some(1));
     }
+
+    #[test]
+    fn the_next_vc_is_the_first_with_room_behind_the_last_one() {
+        let source = |vc, vcs| TrafficSource {
+            rng: KeptRng::stream(1, 1),
+            next: NEVER,
+            wake: NEVER,
+            target: 0,
+            id: 0,
+            left: 0,
+            size: 0,
+            vc,
+            vcs,
+            on: false,
+        };
+        for (all, last) in (1..=4u32).flat_map(|all| (0..all).map(move |last| (all, last))) {
+            for (allowed, room) in
+                (0..1u64 << all).flat_map(|allowed| (0..1u64 << all).map(move |room| (allowed, room)))
+            {
+                let turn = (1..=all).map(|after| (last + after) % all);
+                let expected = turn.into_iter().find(|&vc| allowed >> vc & 1 == 1 && room >> vc & 1 == 1);
+                let found = source(last as u8, allowed).next_vc(all, |vc| room >> vc & 1 == 1);
+                assert_eq!(found, expected, "{all} VCs, {allowed:b} behind {last}, room in {room:b}");
+            }
+        }
+        // The last of as many as there can be is followed by the first.
+        assert_eq!(source(63, u64::MAX).next_vc(64, |_| true), Some(0));
+        assert_eq!(source(62, u64::MAX).next_vc(64, |vc| vc != 63), Some(0));
+    }
 }
