@@ -252,6 +252,12 @@ def test_minimal_paths_on_trees(spec, name):
     check(spec, name, routes.dependencies(graph, routes.on_a_tree(graph)), 1)
 
 
+@pytest.mark.parametrize("name", ["lbr:n=all", "lbr:n=2,m=12"])
+def test_first_hops_of_all_minimal_paths_on_a_tree(name):
+    graph = graphs.build("fattree:k=2,levels=3")
+    check("fattree:k=2,levels=3", name, routes.valiant_dependencies(graph, routes.on_a_tree(graph), 1), 2)
+
+
 def test_a_tree_whose_paths_fall_before_they_rise_counts_hops():
     """A router that has lost a link down reaches that leaf over another one: down, up, and down again."""
     for seed in range(3):

@@ -41,10 +41,10 @@ pub(super) const MIN_SPREAD: RoutingInfo = RoutingInfo {
     name: "min-spread",
     summary: "uniformly over all minimal paths",
     offered: Availability::ByFamily,
-    classes: "diameter (by hop); trees 1",
+    classes: "diameter (by hop)",
     adapts: Some(false),
     keys: &[],
-    build: |network, _| minimal::terminal_table(network).map(|minimal| Some(alone(minimal))),
+    build: |network, _| minimal::table(network).map(|minimal| Some(alone(minimal))),
 };
 
 /// The routing that goes minimally, all the way.
