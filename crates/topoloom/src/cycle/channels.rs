@@ -234,6 +234,8 @@ pub struct Channels {
     pub in_flight: Table<u32>,
     /// Flits that departed before the counts of the ends were last cleared.
     pub departed: u64,
+    /// Cycles from a flit's switch to its departure, if it does not queue for its channel.
+    output_delay: u32,
 }
 
 /// What is on the channels that leave the routers of one domain.
@@ -263,13 +265,13 @@ pub struct Wires {
 
 impl Channels {
     /// Idle channels of ports that send `to` these VCs ([`ChannelEnd::to`]).
-    pub fn new(tables: &TableMaker, to: Table<u32>, wires: Wires, in_flight: Table<u32>) -> Self {
+    pub fn new(tables: &TableMaker, to: Table<u32>, wires: Wires, in_flight: Table<u32>, output_delay: u32) -> Self {
         let end = |(&to, &link): (&u32, &Link)| {
             let span = Span::of(link, wires.domain, wires.credit_delay_of(to));
             ChannelEnd { to, free: 0, credit_free: 0, sent: 0, span }
         };
         let ends = tables.of(to.iter().zip(wires.links.iter()).map(end));
-        Self { ends, wires, in_flight, departed: 0 }
+        Self { ends, wires, in_flight, departed: 0, output_delay }
     }
 
     /// Ports that are connected to themselves, by links of a cycle.
@@ -279,7 +281,7 @@ impl Channels {
         let tables = unsafe { TableMaker::promise() };
         let links = vec![Link { latency: 2, domain: 0, slow: false }; ports as usize];
         let in_flight = tables.filled(4, links.len());
-        Self::new(&tables, tables.of(0..ports), Wires::of(&tables, links, 8, 0), in_flight)
+        Self::new(&tables, tables.of(0..ports), Wires::of(&tables, links, 8, 0), in_flight, 0)
     }
 
     /// Flits that have been sent so far: those that have crossed a switch.
@@ -287,7 +289,7 @@ impl Channels {
         self.departed + self.ends.iter().map(|end| u64::from(end.sent)).sum::<u64>()
     }
 
-    /// Counts the flits that depart from cycle `now` on: those that wait for it among them.
+    /// Counts the flits that depart from now on: those that wait for it among them. See [`Channels::waiting`].
     pub fn clear(&mut self, now: u32) {
         for port in (0..self.ends.len() as u32).map(PortId) {
             let waiting = self.waiting(port, now);
@@ -296,10 +298,12 @@ impl Channels {
         }
     }
 
-    /// Flits that wait at `now` for the cycle in which they depart through output `port`.
+    /// Flits that queue at `now`, before the cycle is simulated, for the cycle in which they depart through output `port`:
+    /// those that depart the output delay behind it, or later. What departs before has left its switch, and may have others'
+    /// free cycles between; those behind follow each other without a gap, whatever the load.
     pub fn waiting(&self, port: PortId, now: u32) -> u32 {
         let channel = &self.ends[port.index()];
-        let cycles = channel.free.saturating_sub(now);
+        let cycles = channel.free.saturating_sub(now + self.output_delay);
         let slow = self.wires.links[port.index()].slow;
         if slow { self.wires.paces[port.index()].flits(cycles).min(channel.sent) } else { cycles }
     }
@@ -439,7 +443,7 @@ mod tests {
         // SAFETY: indexed by the only port that there is.
         let tables = unsafe { TableMaker::promise() };
         let wires = Wires::of(&tables, vec![link], link.latency + credit_delay + 2, credit_delay);
-        Channels::new(&tables, tables.of([to]), wires, tables.of([0]))
+        Channels::new(&tables, tables.of([to]), wires, tables.of([0]), 0)
     }
 
     #[test]
@@ -526,6 +530,46 @@ mod tests {
         send(&mut channels);
         channels.clear(20);
         assert_eq!((channels.departed, channels.ends[0].sent, channels.sent()), (6, 0, 6));
+    }
+
+    #[test]
+    fn flits_that_depart_with_free_cycles_between_are_counted_in_the_window_in_which_they_do() {
+        const DELAY: u32 = 10;
+        // SAFETY: the test asks for places that `insert` has returned.
+        let mut pool = Pool::new(&unsafe { TableMaker::promise() }, 6);
+        let (mut channels, mut rng) = (Channels::of_loops(1), Rng::stream(1, 0));
+        channels.output_delay = DELAY;
+        // Some hundreds queue.
+        channels.wires.flits = [1_023; 3].map(Wheel::new);
+        let (mut departures, mut free, mut cleared) = (Vec::new(), 0, 0);
+        for now in 0..4_000 {
+            // Few for a while, then more than the channel takes, then few.
+            let most = if now / 200 % 3 == 1 { 4 } else { 2 };
+            let sent = channels.ends[0].sent - channels.waiting(PortId(0), now);
+            let departed = |from: u32, until: u32| departures.iter().filter(|&&at| from <= at && at < until).count();
+            // Up to the first clearing nothing can have departed before.
+            let from = if cleared == 0 { 0 } else { cleared + DELAY };
+            assert_eq!(
+                (sent as usize, channels.sent() as usize),
+                (departed(from, now + DELAY), departures.len()),
+                "{now}"
+            );
+            if rng.below(50) == 0 {
+                channels.clear(now);
+                cleared = now;
+            }
+            for _ in 0..rng.below(most) {
+                let place = pool.insert(Flit::NONE);
+                channels.send_flit(PortId(0), 0, now + DELAY, place);
+                free = (now + DELAY).max(free) + 1;
+                departures.push(free - 1);
+            }
+            channels.wires.flits.iter_mut().for_each(|wheel| {
+                let events = wheel.take(now);
+                wheel.recycle(events);
+            });
+        }
+        assert!(departures.len() > 2_000 && cleared > 3_000);
     }
 
     #[test]

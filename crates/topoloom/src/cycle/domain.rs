@@ -395,7 +395,7 @@ impl<M: RouterModel> Domain<M> {
             first_port,
             model: M::new(setup, plan, &first_ports, ports),
             first_ports: tables.of(first_ports),
-            channels: Channels::new(&tables, tables.of(to), wires, tables.of(in_flight)),
+            channels: Channels::new(&tables, tables.of(to), wires, tables.of(in_flight), setup.interface.output_delay),
             terminal_at: tables.of(terminal_at),
             terminals: Terminals::new(setup, &terminals, offer),
             stats: Stats::default(),

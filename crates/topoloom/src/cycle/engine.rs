@@ -208,10 +208,7 @@ impl<'a, M: RouterModel> Engine<'a, M> {
     pub fn sent(&self) -> Vec<u32> {
         let of_domain = |channels: &Channels| -> Vec<u32> {
             let ports = (0..channels.ends.len() as u32).map(PortId);
-            let departed = |port: PortId| {
-                let sent = channels.ends[port.index()].sent;
-                sent - channels.waiting(port, self.now).min(sent)
-            };
+            let departed = |port: PortId| channels.ends[port.index()].sent - channels.waiting(port, self.now);
             ports.map(departed).collect()
         };
         self.domains.iter().flat_map(|domain| of_domain(&domain.channels)).collect()

@@ -789,6 +789,19 @@ mod tests {
     }
 
     #[test]
+    fn a_short_warm_up_counts_no_more_flits_than_there_are() {
+        let network = crate::topology::build("twin-torus:2x2x2").unwrap();
+        for warmup in [0, 30, 60, 90] {
+            let config = format!(r#"{{"model": "extoll", "warmup": {warmup}, "measure": 300}}"#);
+            let config = serde_json::from_str(&config).unwrap();
+            let point = crate::cycle::simulate(&network, "ts-dor", "uniform", 0.3, &config, &crate::watch::NoControl);
+            let point = point.unwrap();
+            let ports = network.ports().len() as u64;
+            assert!(point.flit_hops > 0 && point.flit_hops <= point.cycles * ports, "{point:?}");
+        }
+    }
+
+    #[test]
     fn what_goes_through_at_once_is_what_islip_grants() {
         for (config, most) in [
             (r#"{"model": "extoll", "buffer": 16}"#, 1),
