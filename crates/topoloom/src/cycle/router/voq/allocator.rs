@@ -11,7 +11,6 @@ use crate::network::PortId;
 /// VC among those of the input.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Grant {
-    pub(super) queue: u32,
     pub(super) place: u32,
     pub(super) lane: u32,
     pub(super) input: u32,
@@ -23,6 +22,12 @@ pub(super) struct Grant {
 fn first_behind(bits: u64, last: u8) -> u32 {
     let preferred = bits & u64::MAX << last << 1;
     (if preferred != 0 { preferred } else { bits }).trailing_zeros()
+}
+
+/// How many bits are between the one `last` and `bit`, which is behind it, round the end: what comes first has the fewest.
+#[inline(always)]
+fn between(last: u8, bit: u32) -> u16 {
+    (bit.wrapping_sub(u32::from(last) + 1) % PORTS as u32) as u16
 }
 
 /// What a round robin has had last before it has had any: the last of all.
@@ -48,8 +53,13 @@ impl Voq {
     #[inline(always)]
     pub(super) fn room(&self, port: u32, place: u32) -> Room {
         let head = self.pool.get(place);
-        let lane = lane_behind(head);
-        Room { slots: ((port << self.log) + u32::from(lane)) as usize, lane, size: head.size() }
+        self.room_of(port, lane_behind(head), head.size())
+    }
+
+    /// What `size` cells need in VC `lane` behind output `port`.
+    #[inline(always)]
+    pub(super) fn room_of(&self, port: u32, lane: u8, size: u32) -> Room {
+        Room { slots: ((port << self.log) + u32::from(lane)) as usize, lane, size }
     }
 
     /// True if there is that.
@@ -83,7 +93,7 @@ impl Voq {
         let pair = to << self.width | input;
         self.pairs[pair as usize].turn = lane as u8;
         self.take(to, room);
-        if self.pool.get(place).is_single() {
+        if room.size == 1 {
             channels.send_flit(PortId(to), room.lane.into(), now + self.crossbar_delay, place);
             channels.send_credit(PortId(from), lane, now);
             return;
@@ -121,10 +131,9 @@ impl Voq {
         }
         let input = first_behind(inputs, port.granted);
         let pair = (at.first_port + output) << self.width | input;
-        let Pair { asking, turn } = self.pairs[pair as usize];
+        let Pair { asking, turn, .. } = self.pairs[pair as usize];
         let lane = first_behind(asking, turn);
-        let queue = self.queue_of(pair, lane);
-        Some(Grant { queue, place: self.first(queue), lane, input, output })
+        Some(Grant { place: self.first(self.queue_of(pair, lane)), lane, input, output })
     }
 
     /// The same with room, from a `grant` on that is a candidate. Heads without room are taken off.
@@ -132,7 +141,7 @@ impl Voq {
     fn eligible(&mut self, at: &Arbitration, mut grant: Grant) -> Option<Grant> {
         let port = at.first_port + grant.output;
         while !self.has_room(port, &self.room(port, grant.place)) {
-            self.wait(at.card, grant.queue, grant.place);
+            self.wait(at.card, self.queue_of(port << self.width | grant.input, grant.lane), grant.place);
             grant = self.candidate(at, grant.output)?;
         }
         Some(grant)
@@ -151,7 +160,7 @@ impl Voq {
             self.blocked.push(queue);
         }
         self.withdraw(card, pair, lane);
-        self.waiting[pair as usize] |= 1 << lane;
+        self.pairs[pair as usize].waiting |= 1 << lane;
         self.ports[port as usize].waiting |= 1 << input;
     }
 
@@ -180,7 +189,7 @@ impl Voq {
         (port << log..(port + 1) << log).for_each(|vc| self.slots[vc].least = 0);
         for input in bits(std::mem::take(&mut self.ports[port].waiting)) {
             let pair = (port as u32) << self.width | input;
-            for lane in bits(std::mem::take(&mut self.waiting[pair as usize])) {
+            for lane in bits(std::mem::take(&mut self.pairs[pair as usize].waiting)) {
                 self.ask(card, pair, lane);
             }
         }
@@ -198,7 +207,8 @@ impl Voq {
                 return;
             }
             for input in bits(accepted) {
-                let grant = self.grants[input as usize % PORTS];
+                let number = usize::from(self.accepted[input as usize % PORTS]);
+                let grant = self.candidates[number % PORTS];
                 if iteration == 0 {
                     self.ports[(first_port + input) as usize].accepted = grant.output as u8;
                     self.ports[(first_port + grant.output) as usize].granted = input as u8;
@@ -219,32 +229,29 @@ impl Voq {
                 count += 1;
             }
         }
-        let mut accepted = 0u64;
+        let mut inputs = 0u64;
         for number in 0..count {
             let Some(grant) = self.eligible(at, self.candidates[number % PORTS]) else { continue };
+            self.candidates[number % PORTS] = grant;
             let input = grant.input;
-            let other = accepted >> input & 1 != 0;
-            accepted |= 1 << input;
-            if !other || self.prefers(at.first_port + input, grant.output, self.grants[input as usize % PORTS].output) {
-                self.grants[input as usize % PORTS] = grant;
-            }
+            let turn = between(self.ports[(at.first_port + input) as usize].accepted, grant.output) * PORTS as u16;
+            // Without a branch on whether another output grants to it as well, which is often mispredicted.
+            let accepted = &mut self.accepted[input as usize % PORTS];
+            let others = *accepted | ((inputs >> input & 1) as u16).wrapping_sub(1);
+            *accepted = others.min(turn | number as u16);
+            inputs |= 1 << input;
         }
-        accepted
-    }
-
-    /// True if an input takes what `output` grants rather than what `other` does.
-    #[inline(always)]
-    fn prefers(&self, port: u32, output: u32, other: u32) -> bool {
-        first_behind(1 << output | 1 << other, self.ports[port as usize].accepted) == output
+        inputs
     }
 
     /// What an input accepts leaves its queue.
     #[inline(always)]
     fn connect(&mut self, at: &mut Arbitration, grant: Grant, now: u32, channels: &mut Channels) {
-        let Grant { queue, place, lane, input, output } = grant;
+        let Grant { place, lane, input, output } = grant;
         let to = at.first_port + output;
-        let gone = self.detach(queue, place);
-        self.withdraw_if(gone, at.card, to << self.width | input, lane);
+        let pair = to << self.width | input;
+        let gone = self.detach(self.queue_of(pair, lane), place);
+        self.withdraw_if(gone, at.card, pair, lane);
         at.free_inputs &= !(1 << input);
         at.free_outputs &= !(1 << output);
         self.go_through(at.card, grant, &self.room(to, place), now, channels);
@@ -264,5 +271,16 @@ mod tests {
             }
         }
         assert_eq!(first_behind(0b1100, LAST), 2);
+    }
+
+    #[test]
+    fn fewest_bits_are_between_another_and_the_first_one_behind_it() {
+        for bits in [1u64, 0b1010, 1 << 63, 1 << 63 | 1, 0b111 << 30, u64::MAX] {
+            for last in 0..64u8 {
+                let nearest = crate::bits::bits(bits).min_by_key(|&bit| between(last, bit));
+                assert_eq!(nearest, Some(first_behind(bits, last)));
+            }
+        }
+        assert_eq!((between(3, 4), between(63, 0), between(5, 5)), (0, 0, 63));
     }
 }

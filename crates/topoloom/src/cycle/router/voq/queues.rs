@@ -20,8 +20,8 @@ pub(super) struct Stay {
     pub(super) class: u8,
 }
 
-/// The most of [`Voq::side_by_side`]: half a cache line. Where few VCs are in use, the memory of others is not between.
-pub(super) const MOST_SIDE_BY_SIDE: u32 = 3;
+/// The VCs, from the first on, whose queues a [`Pair`] holds itself: they fill its cache line, and are those of usual cards.
+pub(super) const OWN_QUEUES: usize = 11;
 
 const _: () = assert!(MAX_VCS <= ADAPTIVE as u32, "numbers of VCs are below it");
 
@@ -36,18 +36,22 @@ pub(super) fn lane_behind(head: &Flit) -> u8 {
     head.class & !ADAPTIVE
 }
 
-/// The queues of an input for an output, a bit for each VC of the input.
+/// The queues of an input for an output, by VC of the input. A cache line.
 #[derive(Debug, Clone, Copy)]
+#[repr(align(64))]
 pub(super) struct Pair {
-    /// Those whose head may be sent.
+    /// Those whose head may be sent, and those whose head waits for room, a bit each.
     pub(super) asking: u64,
+    pub(super) waiting: u64,
+    /// The last packet of each of the first VCs, or [`NIL`].
+    queues: [u32; OWN_QUEUES],
     /// The VC that sent last: those behind it are preferred.
     pub(super) turn: u8,
 }
 
 impl Pair {
     /// That of no packet: any VC may be the first.
-    pub(super) const EMPTY: Self = Self { asking: 0, turn: LAST };
+    pub(super) const EMPTY: Self = Self { asking: 0, waiting: 0, queues: [NIL; OWN_QUEUES], turn: LAST };
 }
 
 impl Voq {
@@ -85,26 +89,53 @@ impl Voq {
     /// The queue of VC `lane` of a pair.
     #[inline(always)]
     pub(super) fn queue_of(&self, pair: u32, lane: u32) -> u32 {
-        let log = self.side_by_side;
-        (lane >> log) * self.group + (pair << log | lane & ((1 << log) - 1))
+        pair << self.log | lane
     }
 
     /// The pair and the VC of a queue.
+    #[inline(always)]
     pub(super) fn place_of(&self, queue: u32) -> (u32, u32) {
-        let log = self.side_by_side;
-        let (group, number) = (queue / self.group, queue % self.group);
-        (number >> log, group << log | number & ((1 << log) - 1))
+        (queue >> self.log, self.lane(queue))
+    }
+
+    /// The last packet of a queue, or [`NIL`].
+    #[inline(always)]
+    pub(super) fn last(&self, queue: u32) -> u32 {
+        let (pair, lane) = self.place_of(queue);
+        match self.pairs[pair as usize].queues.get(lane as usize) {
+            Some(&last) => last,
+            None => self.queues[self.place_of_other(pair, lane)],
+        }
+    }
+
+    /// Makes `last` that.
+    #[inline(always)]
+    pub(super) fn set_last(&mut self, queue: u32, last: u32) {
+        let (pair, lane) = self.place_of(queue);
+        match self.pairs[pair as usize].queues.get_mut(lane as usize) {
+            Some(queue) => *queue = last,
+            None => {
+                let place = self.place_of_other(pair, lane);
+                self.queues[place] = last;
+            }
+        }
+    }
+
+    /// Where the queue of a VC is that pairs do not hold themselves.
+    #[inline(always)]
+    fn place_of_other(&self, pair: u32, lane: u32) -> usize {
+        pair as usize * self.other_queues + (lane as usize - OWN_QUEUES)
     }
 
     /// The head of a queue that is not empty: the last packet has it behind itself.
     #[inline(always)]
     pub(super) fn first(&self, queue: u32) -> u32 {
-        self.pool.behind(self.queues[queue as usize])
+        self.pool.behind(self.last(queue))
     }
 
     /// The packets of a queue, in order.
     pub(super) fn packets(&self, queue: u32) -> impl Iterator<Item = u32> + '_ {
-        let last = self.queues[queue as usize];
+        let last = self.last(queue);
         let first = (last != NIL).then(|| self.pool.behind(last));
         std::iter::successors(first, move |&packet| (packet != last).then(|| self.pool.behind(packet)))
     }
@@ -112,7 +143,8 @@ impl Voq {
     /// Returns true if the queue was empty: the packet is its head.
     #[inline(always)]
     pub(super) fn append(&mut self, queue: u32, packet: u32) -> bool {
-        let last = std::mem::replace(&mut self.queues[queue as usize], packet);
+        let last = self.last(queue);
+        self.set_last(queue, packet);
         let empty = last == NIL;
         // One that is alone is the last one before itself.
         let before = if empty { packet } else { last };
@@ -125,9 +157,9 @@ impl Voq {
     /// Takes the head, which is at `first`, out of a queue; returns true if it is empty then.
     #[inline(always)]
     pub(super) fn detach(&mut self, queue: u32, first: u32) -> bool {
-        let last = self.queues[queue as usize];
+        let last = self.last(queue);
         // Without a branch on whether it is alone, which is often mispredicted: then it may be linked to anything.
-        self.queues[queue as usize] = last | (NIL * u32::from(first == last));
+        self.set_last(queue, last | (NIL * u32::from(first == last)));
         self.pool.link(last, self.pool.behind(first));
         first == last
     }

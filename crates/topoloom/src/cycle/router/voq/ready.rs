@@ -8,15 +8,17 @@ use crate::cycle::flit::NIL;
 /// How many packets ahead memory is asked for.
 const AHEAD: usize = 8;
 
-/// A packet becomes ready: its position, its queue, and its card with the input, the output and the VC of the input there.
+/// A packet becomes ready: its position, its cells, and its card with the input, the output and the VCs of both there. Where
+/// it goes through at once its head, which is most often far, is not looked at.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ReadyPacket {
     pub(super) place: u32,
-    pub(super) queue: u32,
     pub(super) card: u32,
+    pub(super) size: u16,
     pub(super) input: u8,
     pub(super) output: u8,
     pub(super) lane: u8,
+    pub(super) behind: u8,
 }
 
 /// The outputs of the packets of a card that become ready in a cycle, a bit each, and those that several of them need. Of an
@@ -60,36 +62,37 @@ impl Voq {
     /// One of them has.
     #[inline(always)]
     fn become_ready_one(&mut self, event: ReadyPacket, now: u32, channels: &mut Channels) {
-        let ReadyPacket { place, queue, card: number, input, output, lane } = event;
+        let ReadyPacket { place, card: number, size, input, output, lane, behind } = event;
         let (card, of_card) = (&self.cards[number as usize], &self.contention[number as usize]);
         let taken =
             (card.busy_inputs | card.asking) >> input | (card.busy_outputs | card.wanted | of_card.contended) >> output;
         let (input, output, lane) = (u32::from(input), u32::from(output), u32::from(lane));
         let (from, to) = (card.first_port + input, card.first_port + output);
-        let (card, pair, grant) =
-            (number as usize, to << self.width | input, Grant { queue, place, lane, input, output });
-        if self.ports[to as usize].waiting >> input & 1 == 1 && self.waiting[pair as usize] >> lane & 1 == 1 {
+        let (card, pair) = (number as usize, to << self.width | input);
+        if self.ports[to as usize].waiting >> input & 1 == 1 && self.pairs[pair as usize].waiting >> lane & 1 == 1 {
             // The head of its queue has no room.
-            self.append(queue, place);
+            self.append(self.queue_of(pair, lane), place);
             return;
         }
         if taken & 1 == 1 {
             // What is not the first of its queue has one before it that asks: to ask again changes nothing.
-            self.append(queue, place);
+            self.append(self.queue_of(pair, lane), place);
             return self.ask(card, pair, lane);
         }
         debug_assert_eq!(
-            self.queues[queue as usize], NIL,
+            self.last(self.queue_of(pair, lane)),
+            NIL,
             "the head of a queue asks, and its input is taken, or it waits"
         );
-        let room = self.room(to, place);
+        let room = self.room_of(to, behind, size.into());
         if !self.has_room(to, &room) {
+            let queue = self.queue_of(pair, lane);
             self.append(queue, place);
             return self.wait(card, queue, place);
         }
         self.ports[from as usize].accepted = output as u8;
         self.ports[to as usize].granted = input as u8;
-        self.go_through(card, grant, &room, now, channels);
+        self.go_through(card, Grant { place, lane, input, output }, &room, now, channels);
     }
 
     /// Asks for the memory that a packet needs when it becomes ready.
@@ -98,7 +101,6 @@ impl Voq {
         let first_port = self.cards[event.card as usize].first_port;
         let (from, to) = (first_port + u32::from(event.input), first_port + u32::from(event.output));
         self.pool.prefetch(event.place);
-        self.queues.prefetch(event.queue as usize);
         self.slots.prefetch((to << self.log) as usize);
         self.pairs.prefetch((to << self.width | u32::from(event.input)) as usize);
         self.ports.prefetch(from as usize);
