@@ -674,6 +674,11 @@ impl<M: RouterModel> Domain<M> {
                 self.expect_decision(routing, self.model.router_of(vc), &self.model.waiting_head(number));
             }
             let (router, mut head) = (self.model.router_of(vc), self.model.waiting_head(number));
+            if !self.model.remembers()
+                && let Some(before) = routing.undo(head.state)
+            {
+                head.state = before;
+            }
             if revocable && head.hops == 1 {
                 head.kind |= FRESH;
             }

@@ -40,7 +40,7 @@ use crate::limits::{MAX_VCS, class_vcs};
 use crate::links::{FLIT_BYTES, Latencies, LinkTimes};
 use crate::memory::available_memory;
 use crate::network::{LinkClass, Network, Peer, PortId, RouterId, TerminalId};
-use crate::routing::{Again, AnyRouting, NamedRouting, Routing};
+use crate::routing::{Again, AnyRouting, NamedRouting, PacketState, Routing};
 use crate::traffic::{self, Trace, Traffic};
 use crate::watch::Control;
 use domain::Arrivals;
@@ -73,6 +73,8 @@ pub struct Setup {
     pub rates: Vec<f64>,
     /// Where heads decide again: see [`Routing::decides_again`].
     pub again: Again,
+    /// The state in which one decided follows from the one behind its hop: see [`Routing::undo`].
+    pub undoes: bool,
     /// Queues are counted by VC class too: see [`Routing::compares_classes`].
     pub by_class: bool,
     /// Flits of the largest packet, if rings keep bubbles ([`Routing::keeps_bubbles`]); else 0.
@@ -135,6 +137,7 @@ impl Setup {
             whole: 0,
             rates: Vec::new(),
             again: Again::Never,
+            undoes: false,
             by_class: false,
             bubble: 0,
             injection: Vec::new(),
@@ -294,6 +297,7 @@ impl Setup {
     /// Takes in what else `routing` asks of a router.
     pub fn serve<R: Routing>(mut self, routing: &R) -> Self {
         self.again = routing.decides_again();
+        self.undoes = routing.undo(PacketState::direct(1)).is_some();
         self.by_class = routing.compares_classes();
         let whole = (0..self.classes).filter(|class| routing.takes_whole_packets(*class as u8));
         self.whole = whole.fold(0, |mask, class| mask | self.class_masks[class as usize]);

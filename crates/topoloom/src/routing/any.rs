@@ -92,6 +92,10 @@ impl Routing for AnyRouting {
         self.0.decides_again()
     }
 
+    fn undo(&self, after: PacketState) -> Option<PacketState> {
+        self.0.undo(after)
+    }
+
     fn looks_in_transit(&self) -> bool {
         self.0.looks_in_transit()
     }

@@ -556,6 +556,13 @@ pub trait Routing: Send + Sync {
         Again::Never
     }
 
+    /// The state in which a hop was decided, where the one behind it determines that: of all hops, or of none. Of heads that
+    /// decide again a router then need not remember it.
+    #[inline(always)]
+    fn undo(&self, _after: PacketState) -> Option<PacketState> {
+        None
+    }
+
     /// True if `choose` looks at the view where heads do not decide again, too. Otherwise what arrives there is taken in when
     /// nothing looks at queues any more.
     #[inline(always)]

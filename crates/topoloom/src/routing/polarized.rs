@@ -435,6 +435,11 @@ impl Routing for PolarizedRouting {
         Again::Revocable(u16::MAX)
     }
 
+    #[inline(always)]
+    fn undo(&self, after: PacketState) -> Option<PacketState> {
+        Some(PacketState::direct(after.bits - 1))
+    }
+
     /// The links and distances of a router's image are those of the router. The bits of a packet's image name the image of
     /// its source; it takes no detours.
     fn follows_ports(&self) -> bool {
@@ -471,6 +476,9 @@ mod tests {
                     let slow: Vec<_> = routing.allowed(at, state, dst).collect();
                     assert_eq!(gains.most(), slow.iter().map(|(_, gain)| *gain).max().unwrap_or(0));
                     assert_eq!(quick, slow, "{spec} {src:?} {dst:?} {at:?} {taken}");
+                    let mut moves = Vec::new();
+                    routing.moves(at, state, dst, &mut moves);
+                    assert!(!moves.is_empty() && moves.iter().all(|hop| routing.undo(hop.next) == Some(state)));
                 }
             }
         }

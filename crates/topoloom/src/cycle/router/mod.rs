@@ -321,7 +321,12 @@ pub trait RouterModel: Send {
     /// such routings.
     fn undecided(&mut self, _fresh: &mut Vec<FreshHead>, _waiting: &mut Vec<(u32, u32)>) {}
 
-    /// The other one of this `number`, in the state in which it decides.
+    /// True if it keeps the state in which a head decided; else heads come back in the one behind their hop.
+    fn remembers(&self) -> bool {
+        true
+    }
+
+    /// The other one of this `number`, in the state in which it decides, if the model remembers that.
     fn waiting_head(&self, _number: u32) -> Flit {
         unreachable!("no head decides again in this model")
     }

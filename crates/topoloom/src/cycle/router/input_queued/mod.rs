@@ -652,7 +652,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
             class_of: classes_of(&setup.class_masks),
             most: setup.largest.max(2 * setup.bubble),
             before: Vec::new(),
-            remembers: decides && setup.again != Again::Revocable(1),
+            remembers: decides && setup.again != Again::Revocable(1) && !setup.undoes,
             padded: vec![VecDeque::new(); if policy.bubble > 1 { ports << LOG } else { 0 }],
             joins: Joins::default(),
             refused: Vec::new(),
@@ -967,6 +967,11 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
     }
 
     #[inline(always)]
+    fn remembers(&self) -> bool {
+        self.remembers
+    }
+
+    #[inline(always)]
     fn waiting_head(&self, number: u32) -> Flit {
         self.waiting_heads[number as usize].flit()
     }
@@ -1059,12 +1064,24 @@ mod tests {
 
     /// What crosses a network of routers of a kind, past saturation or not: flit-hops, packets and their latency.
     fn run<const KIND: u8>(spec: &str, name: &str, load: f64, config: &str) -> (u64, u64, Option<f64>) {
+        run_after::<KIND>(spec, name, load, config, |_| ())
+    }
+
+    /// The same after a change of what it is set up for.
+    fn run_after<const KIND: u8>(
+        spec: &str,
+        name: &str,
+        load: f64,
+        config: &str,
+        change: impl Fn(&mut Setup),
+    ) -> (u64, u64, Option<f64>) {
         let network = crate::topology::build(spec).unwrap();
         let routing = crate::routing::build(&network, name).unwrap();
         let traffic = crate::traffic::build(&network, "uniform").unwrap();
         let mut config: Config = serde_json::from_str(config).unwrap();
         (config.warmup, config.measure) = (Some(0), Some(300));
-        let setup = Setup::new(&network, name, routing.classes(), 4, &config).unwrap().serve(&routing);
+        let mut setup = Setup::new(&network, name, routing.classes(), 4, &config).unwrap().serve(&routing);
+        change(&mut setup);
         let (offer, plan) = (Offer::of(&traffic, load), Options::read(&setup.config.router));
         let point =
             measurement::run::<InputQueuedRouters<2, KIND>>(&network, &routing, offer, &setup, &plan, &NoControl);
@@ -1341,6 +1358,20 @@ mod tests {
         keeps_flits_in_order::<BUFFERED>();
         keeps_flits_in_order::<BUFFERED_ADAPTIVE>();
         keeps_flits_in_order::<GENERAL>();
+    }
+
+    #[test]
+    fn a_state_that_is_undone_is_the_one_that_would_be_remembered() {
+        let config = r#"{"vcs": 4, "buffer": 4}"#;
+        for (spec, load) in [("hyperx:4x4,p=4", 0.8), ("dragonfly:a=4,h=2,p=2", 0.5), ("fattree:k=2,levels=3", 0.9)] {
+            let undone = [run::<ADAPTIVE>, run::<GENERAL>].map(|run| run(spec, "polarized", load, config));
+            let remember = |setup: &mut Setup| {
+                assert!(setup.undoes);
+                setup.undoes = false;
+            };
+            let remembered = run_after::<ADAPTIVE>(spec, "polarized", load, config, remember);
+            assert_eq!(undone, [remembered; 2], "{spec}");
+        }
     }
 
     #[test]

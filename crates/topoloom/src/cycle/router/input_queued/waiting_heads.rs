@@ -26,7 +26,8 @@ pub(super) enum Commitment {
 #[repr(align(32))]
 pub(super) struct WaitingHead {
     dst: u32,
-    /// The routing's state in which it decides, and what it has decided that it becomes.
+    /// The routing's state in which it decides, or, if that is not remembered, the one that it first decided for; and what it
+    /// has decided that it becomes.
     before: PacketState,
     after: PacketState,
     size: u16,
@@ -50,11 +51,11 @@ impl WaitingHead {
     };
 
     /// The record of the head at `place` in the pool and the front of input VC `input` (router numbering), which decided in the
-    /// state of that place in `before`, if it is kept.
+    /// state of that place in `before`, if it is remembered.
     #[inline(always)]
     pub(super) fn new(head: &Flit, input: u16, before: &[PacketState], place: u32) -> Self {
         let Flit { dst, state, eject, out, hops, class, kind, .. } = *head;
-        let before = before.get(place as usize).copied().unwrap_or(PacketState::direct(0));
+        let before = before.get(place as usize).copied().unwrap_or(state);
         Self { dst, before, after: state, size: head.size() as u16, eject, out, hops, input, class, kind }
     }
 
