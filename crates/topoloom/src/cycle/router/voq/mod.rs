@@ -813,7 +813,7 @@ mod tests {
     fn a_short_warm_up_counts_no_more_flits_than_there_are() {
         let network = crate::topology::build("twin-torus:2x2x2").unwrap();
         for warmup in [0, 30, 60, 90] {
-            let config = format!(r#"{{"model": "extoll", "warmup": {warmup}, "measure": 300}}"#);
+            let config = format!(r#"{{"model": "extoll", "crossbar_delay": 10, "warmup": {warmup}, "measure": 300}}"#);
             let config = serde_json::from_str(&config).unwrap();
             let point = crate::cycle::simulate(&network, "ts-dor", "uniform", 0.3, &config, &crate::watch::NoControl);
             let point = point.unwrap();
