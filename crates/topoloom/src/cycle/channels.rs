@@ -298,9 +298,8 @@ impl Channels {
         }
     }
 
-    /// Flits that queue at `now`, before the cycle is simulated, for the cycle in which they depart through output `port`:
-    /// those that depart the output delay behind it, or later. What departs before has left its switch, and may have others'
-    /// free cycles between; those behind follow each other without a gap, whatever the load.
+    /// Flits that queue for output `port` before cycle `now` is simulated: those that depart in cycle `now` plus the output delay,
+    /// or later. They depart in consecutive cycles. Between those that depart earlier there may be free cycles.
     pub fn waiting(&self, port: PortId, now: u32) -> u32 {
         let channel = &self.ends[port.index()];
         let cycles = channel.free.saturating_sub(now + self.output_delay);
