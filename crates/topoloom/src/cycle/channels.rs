@@ -71,6 +71,10 @@ impl<T> Slot<T> {
         self.next == self.end
     }
 
+    fn has_memory(&self) -> bool {
+        self.first != self.end
+    }
+
     /// Adds an event, where it is not full.
     #[inline(always)]
     fn push(&mut self, event: T) {
@@ -95,9 +99,19 @@ impl<T> Drop for Slot<T> {
 #[repr(align(64))]
 pub struct Wheel<T> {
     slots: Table<Slot<T>>,
+    left: Left<T>,
+    mask: u32,
+}
+
+/// What slots leave, and which one it is given to.
+#[derive(Debug)]
+struct Left<T> {
     /// Emptied slots' memory, used again last in, first out.
     spare: Vec<Vec<T>>,
-    mask: u32,
+    /// The cycle whose events were taken last.
+    now: u32,
+    /// How many cycles ahead of it the slot was that last got an event and had no memory.
+    lead: u32,
 }
 
 impl<T> Wheel<T> {
@@ -106,7 +120,8 @@ impl<T> Wheel<T> {
         let slots = (horizon + 1).next_power_of_two();
         // SAFETY: indices are masked by one less than the length, which is a power of two.
         let tables = unsafe { TableMaker::promise() };
-        Self { slots: tables.of((0..slots).map(|_| Slot::of(Vec::new()))), spare: Vec::new(), mask: slots - 1 }
+        let empty = tables.of((0..slots).map(|_| Slot::of(Vec::new())));
+        Self { slots: empty, left: Left { spare: Vec::new(), now: 0, lead: 0 }, mask: slots - 1 }
     }
 
     /// Adds an event due at `time`.
@@ -114,20 +129,20 @@ impl<T> Wheel<T> {
     pub fn push(&mut self, time: u32, event: T) {
         let slot = &mut self.slots[(time & self.mask) as usize];
         if slot.is_full() {
-            Self::make_room(slot, &mut self.spare);
+            Self::make_room(slot, &mut self.left, time);
         }
         slot.push(event);
     }
 
     /// An empty slot takes memory that another has left, a full one grows.
     #[cold]
-    fn make_room(slot: &mut Slot<T>, spare: &mut Vec<Vec<T>>) {
+    fn make_room(slot: &mut Slot<T>, left: &mut Left<T>, time: u32) {
         let mut events = slot.take();
-        if events.capacity() == 0
-            && let Some(memory) = spare.pop()
-        {
-            events = memory;
-        } else {
+        if events.capacity() == 0 {
+            left.lead = time.wrapping_sub(left.now);
+            events = left.spare.pop().unwrap_or_default();
+        }
+        if events.len() == events.capacity() {
             events.reserve(events.len().max(16));
         }
         *slot = Slot::of(events);
@@ -136,15 +151,22 @@ impl<T> Wheel<T> {
     /// Takes the events due at `time`; give the vector back with [`Wheel::recycle`].
     #[inline(always)]
     pub fn take(&mut self, time: u32) -> Vec<T> {
+        self.left.now = time;
         self.slots[(time & self.mask) as usize].take()
     }
 
-    /// Gives the memory of a taken slot back.
+    /// Gives the memory of a taken slot back: to the one that most likely gets its first event next, which needs no room then,
+    /// or else to any.
     #[inline(always)]
-    pub fn recycle(&mut self, mut slot: Vec<T>) {
-        if slot.capacity() > 0 {
-            slot.clear();
-            self.spare.push(slot);
+    pub fn recycle(&mut self, mut events: Vec<T>) {
+        if events.capacity() > 0 {
+            events.clear();
+            let next = &mut self.slots[(self.left.now.wrapping_add(self.left.lead) & self.mask) as usize];
+            if next.has_memory() {
+                self.left.spare.push(events);
+            } else {
+                *next = Slot::of(events);
+            }
         }
     }
 
@@ -511,6 +533,22 @@ mod tests {
         }
         drop(wheel);
         assert_eq!(Rc::strong_count(&held), 1);
+    }
+
+    #[test]
+    fn the_slot_that_is_filled_next_has_the_memory_that_was_left_last() {
+        let mut wheel = Wheel::new(11);
+        // One event in each cycle, 3 cycles ahead, then 5, then 2, where what is further ahead has memory already.
+        for now in 0..90 {
+            let ahead = [3, 5, 2][now as usize / 30];
+            let ready = wheel.slots[((now + ahead) & wheel.mask) as usize].has_memory();
+            assert!(ready || now % 30 < 2 * ahead, "{now}");
+            wheel.push(now + ahead, now);
+            let events = wheel.take(now);
+            wheel.recycle(events);
+        }
+        // Fewer than there are slots have memory: it is used again, not one's own.
+        assert_eq!(wheel.slots.iter().filter(|slot| slot.has_memory()).count(), 5);
     }
 
     #[test]

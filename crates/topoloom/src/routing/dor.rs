@@ -444,7 +444,8 @@ impl<const WRAP: bool> Minimal for DimensionOrder<WRAP> {
     #[inline(always)]
     fn step(&self, at: RouterId, bits: u32, target: RouterId, rng: &mut Rng) -> Step {
         let dim = self.dimension(at, target);
-        if bits >> 2 == dim as u32 {
+        // On a mesh the bits follow from the coordinates: to look at them would be a branch more, and often mispredicted.
+        if WRAP && bits >> 2 == dim as u32 {
             return self.go(at, dim, bits);
         }
         let (from, to) = (self.coordinates.at(at, dim), self.coordinates.at(target, dim));

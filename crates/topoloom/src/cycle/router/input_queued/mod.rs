@@ -525,15 +525,17 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         of_vcs.chain(of_switch).for_each(|input| self.inputs.prefetch(first_vc + usize::from(input)));
     }
 
-    /// Asks for the memory that the first request of the router behind the next one is about: where few routers of a word have
-    /// requests, most have one.
+    /// Asks for the memory that the first request of the router two behind the next of these is about, or of the last one:
+    /// where few routers of a word have requests, most have one.
     #[inline(always)]
-    fn expect_alone(&self, word: usize, next: u64, channels: &Channels) {
-        let after = next & next.wrapping_sub(1);
-        if after == 0 {
-            return;
-        }
-        let first_port = self.routers[word * 64 + after.trailing_zeros() as usize].first_port as usize;
+    fn expect_alone(&self, word: usize, routers: u64, channels: &Channels) {
+        // Without branches, which are mispredicted at the last routers of each word.
+        let drop_first = |routers: u64| {
+            let others = routers & routers.wrapping_sub(1);
+            if others == 0 { routers } else { others }
+        };
+        let behind = drop_first(drop_first(routers));
+        let first_port = self.routers[word * 64 + behind.trailing_zeros() as usize].first_port as usize;
         let VcRequest { input, port, .. } = self.vc_requests[first_port << LOG];
         let (input, port) = (first_port + usize::from(Self::port(input)), first_port + usize::from(port));
         self.ports.prefetch(port);
@@ -799,14 +801,15 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
         self.deep = self.pool.bytes() > DEEP;
         for word in 0..self.active.len() / 64 {
             let mut left = self.active_bits(word);
-            let few = self.bytes > NEAR && left.count_ones() <= FEW;
+            let few = (NEAR + 1..=FAR).contains(&self.bytes) && left.count_ones() <= FEW;
             while left != 0 {
                 let router = word * 64 + left.trailing_zeros() as usize;
+                if few {
+                    self.expect_alone(word, left, channels);
+                }
                 left &= left - 1;
                 if self.bytes > FAR {
                     self.expect(word, left, substeps, channels);
-                } else if few {
-                    self.expect_alone(word, left, channels);
                 }
                 let asking = if KIND == GENERAL {
                     self.step_router(router, first, cycle, channels)
