@@ -99,13 +99,13 @@ impl<T> Drop for Slot<T> {
 #[repr(align(64))]
 pub struct Wheel<T> {
     slots: Table<Slot<T>>,
-    left: Left<T>,
+    memory: SlotMemory<T>,
     mask: u32,
 }
 
 /// What slots leave, and which one it is given to.
 #[derive(Debug)]
-struct Left<T> {
+struct SlotMemory<T> {
     /// Emptied slots' memory, used again last in, first out.
     spare: Vec<Vec<T>>,
     /// The cycle whose events were taken last.
@@ -121,7 +121,7 @@ impl<T> Wheel<T> {
         // SAFETY: indices are masked by one less than the length, which is a power of two.
         let tables = unsafe { TableMaker::promise() };
         let empty = tables.of((0..slots).map(|_| Slot::of(Vec::new())));
-        Self { slots: empty, left: Left { spare: Vec::new(), now: 0, lead: 0 }, mask: slots - 1 }
+        Self { slots: empty, memory: SlotMemory { spare: Vec::new(), now: 0, lead: 0 }, mask: slots - 1 }
     }
 
     /// Adds an event due at `time`.
@@ -129,18 +129,18 @@ impl<T> Wheel<T> {
     pub fn push(&mut self, time: u32, event: T) {
         let slot = &mut self.slots[(time & self.mask) as usize];
         if slot.is_full() {
-            Self::make_room(slot, &mut self.left, time);
+            Self::make_room(slot, &mut self.memory, time);
         }
         slot.push(event);
     }
 
     /// An empty slot takes memory that another has left, a full one grows.
     #[cold]
-    fn make_room(slot: &mut Slot<T>, left: &mut Left<T>, time: u32) {
+    fn make_room(slot: &mut Slot<T>, memory: &mut SlotMemory<T>, time: u32) {
         let mut events = slot.take();
         if events.capacity() == 0 {
-            left.lead = time.wrapping_sub(left.now);
-            events = left.spare.pop().unwrap_or_default();
+            memory.lead = time.wrapping_sub(memory.now);
+            events = memory.spare.pop().unwrap_or_default();
         }
         if events.len() == events.capacity() {
             events.reserve(events.len().max(16));
@@ -151,7 +151,7 @@ impl<T> Wheel<T> {
     /// Takes the events due at `time`; give the vector back with [`Wheel::recycle`].
     #[inline(always)]
     pub fn take(&mut self, time: u32) -> Vec<T> {
-        self.left.now = time;
+        self.memory.now = time;
         self.slots[(time & self.mask) as usize].take()
     }
 
@@ -161,9 +161,9 @@ impl<T> Wheel<T> {
     pub fn recycle(&mut self, mut events: Vec<T>) {
         if events.capacity() > 0 {
             events.clear();
-            let next = &mut self.slots[(self.left.now.wrapping_add(self.left.lead) & self.mask) as usize];
+            let next = &mut self.slots[(self.memory.now.wrapping_add(self.memory.lead) & self.mask) as usize];
             if next.has_memory() {
-                self.left.spare.push(events);
+                self.memory.spare.push(events);
             } else {
                 *next = Slot::of(events);
             }
