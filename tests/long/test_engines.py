@@ -1,7 +1,7 @@
 """The two engines beside each other: makespans of the same applications on the same networks.
 
-Run as a program, ``python tests/long/test_engines.py docs/images/engines.svg``, this draws the chart of the page on
-workloads.
+Run as a program, ``PYTHONPATH=tests python tests/long/test_engines.py docs/images/engines.svg``, it draws the chart of
+the page on workloads.
 
 Messages are large, so that what the flow engine leaves out, the time that a flit takes through routers, is small beside
 the time that links are busy. Terminals send and take in a flit per cycle in both engines.
