@@ -7,7 +7,6 @@ Messages are large, so that what the flow engine leaves out, the time that a fli
 the time that links are busy. Terminals send and take in a flit per cycle in both engines.
 """
 
-import itertools
 import re
 import sys
 from pathlib import Path
@@ -136,38 +135,12 @@ def test_machines_take_as_much_longer_as_the_page_says(spec, app):
 
     flows = makespan(engine="flow", flow_engine=f"paths=16{COALESCED.get((spec, app), '')}")
     ratio = flows / makespan(engine="cycle", flit="256B")
-    assert f"{ratio:.2f}" == told(spec, app)
-
-
-def told(spec, app):
-    """What the page's table says."""
     page = (ROOT / "docs/flow-model.md").read_text(encoding="utf-8")
     (row,) = re.findall(rf"^\| `{spec}` \|.*$", page, re.MULTILINE)
-    return row.split("|")[2 + LARGE.index(app)].strip()
-
-
-BEYOND = {
-    (
-        "machine:hyperx-sc19,sides=12x8",
-        LARGE[1],
-    ): "how slow a message is changes with time, and longer ones are closer",
-}
-"""Where the engines differ by more than is asked for, and why."""
-
-
-def compared():
-    for spec, app in itertools.product(MACHINES, LARGE):
-        if app == LARGE[0] or not spec.startswith(TORI):
-            beyond = BEYOND.get((spec, app))
-            marks = [pytest.mark.xfail(reason=beyond, strict=True)] if beyond else []
-            yield pytest.param(spec, app, marks=marks)
-
-
-@pytest.mark.parametrize(("spec", "app"), compared())
-def test_the_table_of_machines_has_engines_that_agree(spec, app):
-    """Rings within a tenth; others within a tenth on trees, and within a fifth elsewhere."""
-    close = app == LARGE[0] or spec.startswith(TREES)
-    assert float(told(spec, app)) == pytest.approx(1, abs=0.1 if close else 0.2)
+    assert f"{ratio:.2f}" == row.split("|")[2 + LARGE.index(app)].strip()
+    is_tree = spec.startswith(TREES)
+    if app == LARGE[0] or not spec.startswith(TORI):
+        assert ratio == pytest.approx(1, abs=0.1 if app == LARGE[0] or is_tree else 0.2)
 
 
 @pytest.mark.long
