@@ -110,9 +110,14 @@ struct SlotMemory<T> {
     spare: Vec<Vec<T>>,
     /// The cycle whose events were taken last.
     now: u32,
-    /// How many cycles ahead of it the slot was that last got an event and had no memory.
+    /// How many cycles ahead of it the slot was that last got an event and had no memory, of those at most [`NEAR`] ahead;
+    /// 0 if there was none.
     lead: u32,
 }
+
+/// Cycles ahead of which an emptied slot's memory is kept for the slot there. Where events are far apart, as those of idle
+/// terminals, ever more slots would have memory and no event.
+const NEAR: u32 = 16;
 
 impl<T> Wheel<T> {
     /// A wheel for events up to `horizon` cycles ahead.
@@ -139,7 +144,10 @@ impl<T> Wheel<T> {
     fn make_room(slot: &mut Slot<T>, memory: &mut SlotMemory<T>, time: u32) {
         let mut events = slot.take();
         if events.capacity() == 0 {
-            memory.lead = time.wrapping_sub(memory.now);
+            let ahead = time.wrapping_sub(memory.now);
+            if ahead <= NEAR {
+                memory.lead = ahead;
+            }
             events = memory.spare.pop().unwrap_or_default();
         }
         if events.len() == events.capacity() {
@@ -162,7 +170,7 @@ impl<T> Wheel<T> {
         if events.capacity() > 0 {
             events.clear();
             let next = &mut self.slots[(self.memory.now.wrapping_add(self.memory.lead) & self.mask) as usize];
-            if next.has_memory() {
+            if self.memory.lead == 0 || next.has_memory() {
                 self.memory.spare.push(events);
             } else {
                 *next = Slot::of(events);
@@ -551,6 +559,26 @@ mod tests {
         // Only until as many slots have memory as events are ahead.
         assert_eq!(unready, [0, 1, 2, 30, 34]);
         assert_eq!(wheel.slots.iter().filter(|slot| slot.has_memory()).count(), 5);
+    }
+
+    #[test]
+    fn a_wheel_has_no_more_memory_than_slots_have_events_at_once() {
+        // Events far apart, then near ones among them.
+        let (mut wheel, mut rng, mut most) = (Wheel::new(1023), Rng::stream(7, 0), 0);
+        for now in 0..if cfg!(miri) { 600 } else { 20_000 } {
+            let events = wheel.take(now);
+            wheel.recycle(events);
+            if now % 8 == 0 {
+                wheel.push(now + 1 + rng.below(1000), now);
+            }
+            if now > 10_000 && now % 8 == 3 {
+                wheel.push(now + 1 + rng.below(30), now);
+            }
+            most = most.max(wheel.slots.iter().filter(|slot| !slot.events().is_empty()).count());
+            let held = wheel.slots.iter().filter(|slot| slot.has_memory()).count() + wheel.memory.spare.len();
+            // Near slots may have memory and no event yet.
+            assert!(held <= most + NEAR as usize, "{held} of {most} in cycle {now}");
+        }
     }
 
     #[test]
