@@ -10,6 +10,7 @@ the time that links are busy. Terminals send and take in a flit per cycle in bot
 import re
 import sys
 from pathlib import Path
+from statistics import fmean
 
 import matplotlib as mpl
 import pytest
@@ -126,18 +127,29 @@ TORI = ("machine:tpu-v4", "machine:fugaku")
 """Their differences are reported, whatever they are."""
 
 
+SEEDS = range(1, 11)
+"""Of the permutations: on one network the ratios of two of them differ by up to a fifth."""
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("app", LARGE)
 @pytest.mark.parametrize("spec", MACHINES)
 def test_machines_take_as_much_longer_as_the_page_says(spec, app):
-    def makespan(**how):
+    """The mean of all permutations is within the bounds; the page says what the least and the most are."""
+
+    def makespan(app, **how):
         return topoloom.workload(spec, app, routing=MACHINES[spec], **how).results[0].makespan_s
 
-    flows = makespan(engine="flow", flow_engine=f"paths=16{COALESCED.get((spec, app), '')}")
-    ratio = flows / makespan(engine="cycle", flit="256B")
+    drawn = [f"{app},seed={seed}" for seed in SEEDS] if app == LARGE[1] else [app]
+    paths = f"paths=16{COALESCED.get((spec, app), '')}"
+    ratios = [
+        makespan(one, engine="flow", flow_engine=paths) / makespan(one, engine="cycle", flit="256B") for one in drawn
+    ]
+    ratio = fmean(ratios)
+    cell = f"{ratio:.2f}" + (f" ({min(ratios):.2f} to {max(ratios):.2f})" if len(ratios) > 1 else "")
     page = (ROOT / "docs/flow-model.md").read_text(encoding="utf-8")
     (row,) = re.findall(rf"^\| `{spec}` \|.*$", page, re.MULTILINE)
-    assert f"{ratio:.2f}" == row.split("|")[2 + LARGE.index(app)].strip()
+    assert cell == row.split("|")[2 + LARGE.index(app)].strip()
     is_tree = spec.startswith(TREES)
     if app == LARGE[0] or not spec.startswith(TORI):
         assert ratio == pytest.approx(1, abs=0.1 if app == LARGE[0] or is_tree else 0.2)
