@@ -43,7 +43,7 @@ def test_ctrl_c_ends_a_long_call_of_the_python_interface(call):
     assert "KeyboardInterrupt" in ending.err
     assert ending.out == "", "it would have taken longer than that"
     assert "panicked" not in ending.err
-    # A step of a bound is that of a router, under a detour over each other one.
+    # A bound lists the demands of all pairs of routers first, without looking.
     assert ending.took_s < (3 if call == "bound" else 0.7)
 
 

@@ -68,7 +68,7 @@ impl Distances {
             let stage = watch::stage(STAGE, orbits.len() as u64);
             let of_orbit =
                 |&(router, size): &(RouterId, u32)| one_source(&graph, &terminals, router.0, &stage).times(size);
-            orbits.par_iter().map(of_orbit).reduce(Levels::default, Levels::merge)
+            orbits.par_iter().panic_fuse().map(of_orbit).reduce(Levels::default, Levels::merge)
         };
         let all = sum(&terminals);
         Self::of(network, &graph, levels, all * all, None)
@@ -86,7 +86,7 @@ impl Distances {
         routers.truncate(sources as usize);
         let stage = watch::stage(STAGE, routers.len() as u64);
         let search = |&router: &u32| one_source(&graph, &terminals, router, &stage);
-        let searches: Vec<Levels> = routers.par_iter().map(search).collect();
+        let searches: Vec<Levels> = routers.par_iter().panic_fuse().map(search).collect();
         drop(stage);
         let means: Vec<f64> = searches.iter().filter_map(Levels::mean).collect();
         let sample = Sample { sources, seed, average_distance_ci95: half_width(&means, all) };
@@ -313,7 +313,7 @@ pub fn matrix(network: &Network) -> Vec<Vec<u16>> {
         stage.step();
         row
     };
-    (0..graph.len() as u32).into_par_iter().map(row).collect()
+    (0..graph.len() as u32).into_par_iter().panic_fuse().map(row).collect()
 }
 
 fn component_sizes(network: &Network, graph: &Graph) -> Vec<u32> {

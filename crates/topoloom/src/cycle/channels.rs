@@ -110,13 +110,13 @@ struct SlotMemory<T> {
     spare: Vec<Vec<T>>,
     /// The cycle whose events were taken last.
     now: u32,
-    /// How many cycles ahead of it the slot was that last got an event and had no memory, of those at most [`NEAR`] ahead;
-    /// 0 if there was none.
+    /// Of the slots at most [`NEAR`] cycles ahead of `now`, how far ahead the last one was that got an event and had no
+    /// memory; 0 if there was none.
     lead: u32,
 }
 
-/// Cycles ahead of which an emptied slot's memory is kept for the slot there. Where events are far apart, as those of idle
-/// terminals, ever more slots would have memory and no event.
+/// An emptied slot's memory is given in advance only to a slot at most this many cycles ahead. If it were given to any, as
+/// where idle terminals wait for hundreds of cycles, ever more slots would have memory and no event.
 const NEAR: u32 = 16;
 
 impl<T> Wheel<T> {
@@ -163,7 +163,7 @@ impl<T> Wheel<T> {
         self.slots[(time & self.mask) as usize].take()
     }
 
-    /// Gives the memory of a taken slot back: to the one that most likely gets its first event next, which needs no room then,
+    /// Gives the memory of a taken slot back: to the near one that most likely gets its first event next, which needs no room then,
     /// or else to any.
     #[inline(always)]
     pub fn recycle(&mut self, mut events: Vec<T>) {
@@ -562,22 +562,23 @@ mod tests {
     }
 
     #[test]
-    fn a_wheel_has_no_more_memory_than_slots_have_events_at_once() {
-        // Events far apart, then near ones among them.
+    #[cfg_attr(miri, ignore = "many cycles, and the tests above have the same unsafe code")]
+    fn a_wheel_has_few_more_vectors_than_slots_with_events() {
+        // Events far ahead, then near ones among them.
         let (mut wheel, mut rng, mut most) = (Wheel::new(1023), Rng::stream(7, 0), 0);
-        for now in 0..if cfg!(miri) { 600 } else { 20_000 } {
+        for now in 0..4000 {
             let events = wheel.take(now);
             wheel.recycle(events);
             if now % 8 == 0 {
                 wheel.push(now + NEAR + 1 + rng.below(1000), now);
             }
-            if now > 10_000 && now % 8 == 3 {
+            if now > 2000 && now % 8 == 3 {
                 wheel.push(now + 1 + rng.below(30), now);
             }
             most = most.max(wheel.slots.iter().filter(|slot| !slot.events().is_empty()).count());
             let held = wheel.slots.iter().filter(|slot| slot.has_memory()).count() + wheel.memory.spare.len();
             // Near slots may have memory and no event yet.
-            let allowed = most + if now > 10_000 { NEAR as usize } else { 0 };
+            let allowed = most + if now > 2000 { NEAR as usize } else { 0 };
             assert!(held <= allowed, "{held}, not {allowed}, in cycle {now}");
         }
     }

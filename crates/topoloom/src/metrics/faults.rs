@@ -162,7 +162,8 @@ pub fn resilience(network: &Network, sweep: &Sweep) -> Result<Resilience> {
         stage.step();
         trial
     };
-    // Without the fuse each part that another thread had taken would begin a trial, only to find that it is cancelled.
+    // Without the fuse each part that is still to run would run into a trial before it finds that it is cancelled, and parts
+    // that are stolen are split again.
     let trials: Vec<Trial> = (0..sweep.trials).into_par_iter().panic_fuse().map(run).collect();
     let survives: Vec<Option<usize>> = trials.iter().map(|trial| trial.survives).collect();
     let points = sweep.fractions.iter().zip(&failed).enumerate();

@@ -73,7 +73,7 @@ pub fn best(cabling: &Cabling, how: &Trials) -> Result<Best> {
         told.extend(more);
         Ok((if a.0.rank <= b.0.rank { a.0 } else { b.0 }, told))
     };
-    let found = (0..how.trials).into_par_iter().map(one).try_reduce_with(better);
+    let found = (0..how.trials).into_par_iter().panic_fuse().map(one).try_reduce_with(better);
     let (winner, mut trials) = found.expect("there is a trial")?;
     trials.sort_unstable_by_key(|&(trial, _)| trial);
     let trials = trials.into_iter().map(|(_, trial)| trial).collect();
