@@ -135,7 +135,7 @@ SEEDS = range(1, 11)
 @pytest.mark.parametrize("app", LARGE)
 @pytest.mark.parametrize("spec", MACHINES)
 def test_machines_take_as_much_longer_as_the_page_says(spec, app):
-    """The mean of the ten permutations is within the bounds; the page says what the least and the most are."""
+    """Every permutation is held to the bounds; the page says what the mean, the least and the most are."""
 
     def makespan(app, **how):
         return topoloom.workload(spec, app, routing=MACHINES[spec], **how).results[0].makespan_s
@@ -145,14 +145,13 @@ def test_machines_take_as_much_longer_as_the_page_says(spec, app):
     ratios = [
         makespan(one, engine="flow", flow_engine=paths) / makespan(one, engine="cycle", flit="256B") for one in drawn
     ]
-    ratio = fmean(ratios)
-    cell = f"{ratio:.2f}" + (f" ({min(ratios):.2f} to {max(ratios):.2f})" if len(ratios) > 1 else "")
+    cell = f"{fmean(ratios):.2f}" + (f" ({min(ratios):.2f} to {max(ratios):.2f})" if len(ratios) > 1 else "")
     page = (ROOT / "docs/flow-model.md").read_text(encoding="utf-8")
     (row,) = re.findall(rf"^\| `{spec}` \|.*$", page, re.MULTILINE)
     assert cell == row.split("|")[2 + LARGE.index(app)].strip()
     is_tree = spec.startswith(TREES)
     if app == LARGE[0] or not spec.startswith(TORI):
-        assert ratio == pytest.approx(1, abs=0.1 if app == LARGE[0] or is_tree else 0.2)
+        assert ratios == pytest.approx([1] * len(ratios), abs=0.1 if app == LARGE[0] or is_tree else 0.2)
 
 
 @pytest.mark.long

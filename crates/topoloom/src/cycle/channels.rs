@@ -163,8 +163,8 @@ impl<T> Wheel<T> {
         self.slots[(time & self.mask) as usize].take()
     }
 
-    /// Gives the memory of a taken slot back: to the near one that most likely gets its first event next, which needs no room then,
-    /// or else to any.
+    /// Gives the memory of a taken slot back: to the near one that most likely gets its first event next, which needs no room
+    /// then, or else to any.
     #[inline(always)]
     pub fn recycle(&mut self, mut events: Vec<T>) {
         if events.capacity() > 0 {
