@@ -407,7 +407,10 @@ impl<M: RouterModel> Domain<M> {
 
     /// Simulates cycle `now`.
     pub fn cycle(&mut self, now: u32, shared: &RunContext<'_, M>) {
-        let [arrivals, entries, ejections] = self.channels.wires.flits.each_mut().map(|flits| flits.take(now));
+        let [arrivals, entries, ejections] = &mut self.channels.wires.flits;
+        let (arrivals, ejections) = (arrivals.take(now), ejections.take(now));
+        // Else what comes from terminals is among the arrivals.
+        let entries = if M::MAY_DEFER { entries.take(now) } else { Vec::new() };
         shared.routing.take_in(self, [&arrivals, &entries], now, shared);
         self.eject(&ejections, now);
         self.stats.settle(now);
@@ -617,12 +620,13 @@ impl<M: RouterModel> Domain<M> {
             kind &= !ENTERS;
         }
         let at = RouterId(self.first_router + local);
-        if at.0 == flit.dst {
-            let class = routing.eject_class(before).unwrap_or(all_vcs);
-            return (Decision { out: flit.eject, class, kind: kind | ARRIVED, state: before }, before);
+        let (arrived, fresh) = (at.0 == flit.dst, STARTS && kind & FRESH != 0);
+        let class = routing.eject_class(before).unwrap_or(all_vcs);
+        let leaves = Decision { out: flit.eject, class, kind: kind | ARRIVED, state: before };
+        if !routing.answers_at_destination(fresh) && arrived {
+            return (leaves, before);
         }
         let mut rng = Rng::stream(seed, stream);
-        let fresh = STARTS && kind & FRESH != 0;
         debug_assert!(STARTS || kind & FRESH == 0, "a head that starts is taken in apart");
         if routing.draws(fresh) {
             rng.begin();
@@ -639,7 +643,8 @@ impl<M: RouterModel> Domain<M> {
         if rings && routing.enters(before, &hop) {
             kind |= ENTERS;
         }
-        (Decision { out: hop.port, class: hop.class, kind, state: hop.next }, before)
+        let goes = Decision { out: hop.port, class: hop.class, kind, state: hop.next };
+        (Decision::either(arrived, leaves, goes), before)
     }
 
     /// The number of the random stream of the head at the front of input VC `vc`.

@@ -1,5 +1,7 @@
 //! Flits, and the pool that holds those behind the front of a queue.
 
+use std::hint::select_unpredictable;
+
 use super::table::TableMaker;
 use crate::memory::{prefetch, use_large_pages};
 use crate::routing::PacketState;
@@ -116,6 +118,22 @@ pub struct Decision {
     pub kind: u8,
     /// [`Flit::state`], behind the hop.
     pub state: PacketState,
+}
+
+impl Decision {
+    /// One of two, without a branch: whether it is the `first` is often mispredicted.
+    #[inline(always)]
+    pub fn either(is_first: bool, first: Self, second: Self) -> Self {
+        Self {
+            out: select_unpredictable(is_first, first.out, second.out),
+            class: select_unpredictable(is_first, first.class, second.class),
+            kind: select_unpredictable(is_first, first.kind, second.kind),
+            state: PacketState {
+                via: select_unpredictable(is_first, first.state.via, second.state.via),
+                bits: select_unpredictable(is_first, first.state.bits, second.state.bits),
+            },
+        }
+    }
 }
 
 /// How many positions ahead memory is asked for.

@@ -30,10 +30,10 @@ pub(super) fn dimension_of(bit: u32) -> usize {
     (bit / LANE) as usize
 }
 
-/// What is in the lane of a word that has this bit.
+/// What is in the lane of a word that has this bit; in some lane, if none has it.
 #[inline(always)]
 pub(super) fn lane_of(word: u64, bit: u32) -> u32 {
-    (word >> (bit / LANE * LANE)) as u32 & ((1 << LANE) - 1)
+    word.wrapping_shr(bit / LANE * LANE) as u32 & ((1 << LANE) - 1)
 }
 
 /// The coordinates of every router.

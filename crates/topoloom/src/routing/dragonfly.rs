@@ -457,6 +457,11 @@ impl Minimal for DragonflyMinimal {
     }
 
     #[inline(always)]
+    fn answers_at_target(&self) -> bool {
+        !self.table.is_empty()
+    }
+
+    #[inline(always)]
     fn eject_class(&self, bits: u32) -> Option<u8> {
         Some(bits as u8)
     }

@@ -217,15 +217,15 @@ impl<const ORDERS: u32> HyperXMinimal<ORDERS> {
         self.offsets[dim] + self.coordinate(target, dim)
     }
 
-    /// Where the outputs of the next hop begin in `ports`.
+    /// Where the outputs of the next hop begin in `ports`; at the target, where some others do.
     #[inline(always)]
     fn next_outputs(&self, at: RouterId, order: u32, target: RouterId) -> usize {
-        debug_assert!(at != target, "the target is another router");
         ((at.0 * self.row + self.next_entry(at, order, target)) * self.trunk) as usize
     }
 
     #[inline(always)]
     fn outputs(&self, at: RouterId, order: u32, target: RouterId) -> &[u16] {
+        debug_assert!(at != target, "the target is another router");
         &self.ports[self.next_outputs(at, order, target)..][..self.trunk as usize]
     }
 
@@ -408,10 +408,16 @@ impl<const ORDERS: u32> Minimal for HyperXMinimal<ORDERS> {
     }
 
     #[inline(always)]
+    fn answers_at_target(&self) -> bool {
+        self.trunk == 1 && !self.entries.is_empty()
+    }
+
+    #[inline(always)]
     fn only_step(&self, at: RouterId, bits: u32, target: RouterId) -> Option<Step> {
         if ORDERS > 1 || self.trunk > 1 {
             return None;
         }
+        debug_assert!(at != target, "the target is another router");
         let port = self.ports[self.next_outputs(at, bits, target)];
         Some(Step { port, class: bits as u8, bits })
     }

@@ -96,6 +96,11 @@ impl<M: Minimal> Routing for Min<M> {
     }
 
     #[inline(always)]
+    fn answers_at_destination(&self, _fresh: bool) -> bool {
+        self.0.answers_at_target()
+    }
+
+    #[inline(always)]
     fn eject_class(&self, state: PacketState) -> Option<u8> {
         self.0.eject_class(state.bits)
     }

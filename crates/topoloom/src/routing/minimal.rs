@@ -133,6 +133,7 @@ pub(super) fn rises_then_falls(network: &Network, table: &TableMinimal) -> bool 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rng::Rng;
     use crate::routing::{self, Minimal, Routing, verify};
     use crate::topology;
 
@@ -182,6 +183,35 @@ mod tests {
             let others = network.up_routers().filter(|from| far[from.index()] != usize::MAX);
             others.into_iter().all(|from| rise(&mut vec![from], &far, &level, &|at| peers(at).collect()))
         }))
+    }
+
+    #[test]
+    fn what_may_be_asked_at_its_target_draws_nothing_there() {
+        for (spec, answers) in [
+            ("hyperx:4x3", [true; 2]),
+            ("hyperx:2x3x2x2", [true; 2]),
+            ("hyperx:2x2x2x2x2", [false; 2]),
+            ("hyperx:4x3,trunk=2", [false; 2]),
+            ("dragonfly:a=4,h=2,p=2", [true; 2]),
+            ("dragonfly:a=4,h=2,p=2,g=2", [false; 2]),
+            ("mesh:4x3", [false; 2]),
+            ("torus:4x3", [false; 2]),
+            ("slimfly:q=5", [false; 2]),
+        ] {
+            let network = topology::build(spec).expect(spec);
+            let found = [phase(&network), direct(&network)].map(|minimal| {
+                with_minimal!(minimal.expect(spec), minimal => {
+                    let answers = minimal.answers_at_target();
+                    for (at, bits) in network.routers().filter(|_| answers).flat_map(|at| [(at, 0), (at, 1)]) {
+                        let mut rng = Rng::stream(1, 2);
+                        minimal.step(at, bits, at, &mut rng);
+                        assert_eq!(rng.bits(), Rng::stream(1, 2).bits(), "{spec} {at}");
+                    }
+                    answers
+                })
+            });
+            assert_eq!(found, answers, "{spec}");
+        }
     }
 
     #[test]

@@ -538,6 +538,13 @@ pub trait Routing: Send + Sync {
     where
         Self: Sized;
 
+    /// True if [`Routing::choose`], and for a `fresh` packet [`Routing::start`], may be asked at the destination as well: they
+    /// take little, and what they return is not used. Whether a packet has arrived is often mispredicted: then it is no branch.
+    #[inline(always)]
+    fn answers_at_destination(&self, _fresh: bool) -> bool {
+        false
+    }
+
     /// The VC class of the ejection channel, or `None` if all VCs may be used.
     #[inline(always)]
     fn eject_class(&self, _state: PacketState) -> Option<u8> {
@@ -822,6 +829,13 @@ pub trait Minimal: Send + Sync {
 
     /// True if it may deadlock: see [`Routing::unproved`].
     fn unproved(&self) -> bool {
+        false
+    }
+
+    /// True if [`Minimal::step`] may be asked at the target as well, where it draws nothing: see
+    /// [`Routing::answers_at_destination`].
+    #[inline(always)]
+    fn answers_at_target(&self) -> bool {
         false
     }
 

@@ -282,7 +282,7 @@ impl Routing for Progressive {
     #[inline(always)]
     fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, view: &V, rng: &mut Rng) -> Move {
         let mut state = Self::turned(at, state);
-        if state.bits == stage::OPEN {
+        if state.bits == stage::OPEN && at != dst {
             if let Some(step) = self.minimal.only_step(at, 0, dst).filter(|step| self.is_short(*step, true, view)) {
                 return Self::hop(step, state.bits, state.via);
             }
@@ -292,6 +292,11 @@ impl Routing for Progressive {
         }
         let step = self.minimal.step(at, Self::taken(state.bits), state.target(dst), rng);
         Self::hop(step, state.bits, state.via)
+    }
+
+    #[inline(always)]
+    fn answers_at_destination(&self, fresh: bool) -> bool {
+        !fresh && self.minimal.answers_at_target()
     }
 
     #[inline(always)]

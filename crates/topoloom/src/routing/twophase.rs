@@ -475,6 +475,11 @@ impl<M: Minimal, const ADAPTIVE: bool> Routing for TwoPhase<M, ADAPTIVE> {
     }
 
     #[inline(always)]
+    fn answers_at_destination(&self, fresh: bool) -> bool {
+        !fresh && self.minimal.answers_at_target()
+    }
+
+    #[inline(always)]
     fn decides_again(&self) -> Again {
         if ADAPTIVE && self.compare != Compare::Sent { Again::Revocable(1) } else { Again::Never }
     }

@@ -317,6 +317,8 @@ fn close_up<T: Copy>(requests: &mut Part<'_, T>, mut kept: usize, later: Range<u
 impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
     const BUFFERED: bool = is_buffered(KIND);
     const ADAPTIVE: bool = is_adaptive(KIND);
+    /// So few VCs that heads wait often: whether some do at an output would be mispredicted. Where few do, a branch takes less.
+    const FEW_VCS: bool = LOG <= 1;
 
     /// The port of a VC.
     #[inline(always)]
@@ -713,7 +715,10 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
             return !more;
         }
         arbiters.free |= 1 << Self::place(output);
-        if arbiters.waiting > 0 {
+        if Self::FEW_VCS {
+            self.freed[self.frees] = output;
+            self.frees += usize::from(arbiters.waiting > 0);
+        } else if arbiters.waiting > 0 {
             self.freed[self.frees] = output;
             self.frees += 1;
         }
