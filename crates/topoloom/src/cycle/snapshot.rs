@@ -128,7 +128,7 @@ impl Snapshot {
     /// True if the state at the beginning of cycle `now` is to be published.
     #[inline(always)]
     pub fn is_due(&self, now: u32) -> bool {
-        self.period > 0 && now % self.period == 0
+        self.period > 0 && now.is_multiple_of(self.period)
     }
 
     /// The first cycle after `now` at whose beginning the state is to be published.

@@ -166,7 +166,7 @@ impl AdaptivePaths {
         }
         let seed = part.rng.bits();
         let avoided = part.path[paths.before()];
-        let queues = if round % 2 == 0 { Queues::Idle } else { Queues::Drawn { seed, avoided } };
+        let queues = if round.is_multiple_of(2) { Queues::Idle } else { Queues::Drawn { seed, avoided } };
         let mut drawn = std::mem::take(&mut self.drawn);
         drawn.clear();
         let between = paths.walk_by(queues, part.ends[0], part.ends[1], &mut part.rng, &mut drawn)?;

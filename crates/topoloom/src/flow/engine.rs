@@ -667,7 +667,7 @@ impl<'a> Engine<'a> {
                 completed = false;
                 break;
             }
-            if self.record.events % 256 == 0 {
+            if self.record.events.is_multiple_of(256) {
                 control.progress(self.record.flows);
             }
             self.place(control)?;

@@ -140,12 +140,10 @@ impl Reader {
 
     fn finish(mut self) -> Result<RawGraph, Mistake> {
         self.links.into_iter().try_for_each(|link| self.raw.link(link))?;
-        if let (Some((&last, _)), count) = (self.homes.last_key_value(), self.homes.len()) {
-            if last as usize + 1 != count {
-                self.raw
-                    .notes
-                    .push(format!("the nodes up to {last} are numbered from 0 to {} in their order", count - 1));
-            }
+        if let (Some((&last, _)), count) = (self.homes.last_key_value(), self.homes.len())
+            && last as usize + 1 != count
+        {
+            self.raw.notes.push(format!("the nodes up to {last} are numbered from 0 to {} in their order", count - 1));
         }
         self.homes.values().for_each(|&home| self.raw.terminal(home));
         if self.node_latencies {

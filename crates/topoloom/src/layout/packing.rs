@@ -112,7 +112,7 @@ impl Packing {
         let held = held(cabinets);
         let most = held.iter().copied().max().unwrap_or(0);
         match self {
-            Self::Routers(size) if routers % size > 0 => Some(format!(
+            Self::Routers(size) if !routers.is_multiple_of(*size) => Some(format!(
                 "{size} routers per cabinet do not divide {}: the last of {} holds {}",
                 several(routers, "router"),
                 several(routers.div_ceil(*size), "cabinet"),
@@ -141,7 +141,7 @@ fn held(cabinets: &[u32]) -> Vec<u32> {
 /// A sentence on the last node-only cabinet, if it is not full.
 pub fn note_on_nodes(network: &Network, size: u32) -> Option<String> {
     let terminals = network.num_terminals() as u32;
-    (terminals % size > 0).then(|| {
+    (!terminals.is_multiple_of(size)).then(|| {
         format!(
             "{size} terminals per node-only cabinet do not divide {}: the last of {} holds {}",
             several(terminals, "terminal"),

@@ -34,10 +34,10 @@ pub(super) fn fiedler(graph: &Graph) -> Fiedler {
             break;
         }
         let mut basis = vec![residual];
-        if let Some(mut direction) = direction.take() {
-            if orthonormalise(&mut direction, &[&vector, &basis[0]]) {
-                basis.push(direction);
-            }
+        if let Some(mut direction) = direction.take()
+            && orthonormalise(&mut direction, &[&vector, &basis[0]])
+        {
+            basis.push(direction);
         }
         basis.insert(0, vector);
         let weights = lowest_in(graph, &basis);

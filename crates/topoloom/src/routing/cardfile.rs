@@ -57,7 +57,7 @@ impl CardTables {
     /// The sizes of tables in blocks of the size at which the largest table is smallest.
     pub fn sizes(&self) -> CardSizes {
         let destinations = self.destinations();
-        let blocks = (1..=destinations).filter(|block| destinations % block == 0);
+        let blocks = (1..=destinations).filter(|block| destinations.is_multiple_of(*block));
         let sizes = blocks.map(|block| self.sizes_in(block));
         let empty = CardSizes { destinations, block: 1, tables: 0, most_entries: 0, entries: 0 };
         sizes.min_by_key(|sizes| (sizes.most_entries, sizes.entries)).unwrap_or(empty)

@@ -90,10 +90,10 @@ impl Routing for DimWar {
         // A detour makes the rest of the path a hop longer.
         let hops = self.minimal.hops(at, dst);
         let limit = if view.leaves_at_once(port.into()) { 0 } else { detour_limit(hops, queue, self.bias) };
-        if limit > 0 {
-            if let Some((_, detour)) = self.minimal.line_detour([at, dst], dim, limit, view, rng, |_| true) {
-                return Self::detour(detour);
-            }
+        if limit > 0
+            && let Some((_, detour)) = self.minimal.line_detour([at, dst], dim, limit, view, rng, |_| true)
+        {
+            return Self::detour(detour);
         }
         Self::last(port, Self::either(port, view))
     }

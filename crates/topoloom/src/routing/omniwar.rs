@@ -97,10 +97,11 @@ impl Routing for OmniWar {
         } else {
             detour_limit(left, queue, self.bias)
         };
-        if limit > 0 && self.may_detour(taken, left) {
-            if let Some((_, detour, _)) = self.minimal.best_detour([at, dst], dims, limit, view, rng, |_| true) {
-                return Self::hop(detour, taken);
-            }
+        if limit > 0
+            && self.may_detour(taken, left)
+            && let Some((_, detour, _)) = self.minimal.best_detour([at, dst], dims, limit, view, rng, |_| true)
+        {
+            return Self::hop(detour, taken);
         }
         Self::hop(port, taken)
     }

@@ -80,7 +80,7 @@ impl Group {
     /// True if there are generators of that degree.
     fn serves(&self, degree: u32) -> bool {
         let pairs = (self.group.order() as usize - 1 - self.halves.len()) / 2;
-        pairs >= degree as usize / 2 && (degree % 2 == 0 || !self.halves.is_empty())
+        pairs >= degree as usize / 2 && (degree.is_multiple_of(2) || !self.halves.is_empty())
     }
 }
 
@@ -107,7 +107,7 @@ impl Cayleys {
 /// The sizes of semidirect products: equal ones, and one that turns them; one size alone if there is nothing else.
 fn shapes(order: u32) -> Vec<Shape> {
     let mut shapes = Vec::new();
-    for turns in (2..order).filter(|turns| order % turns == 0) {
+    for turns in (2..order).filter(|turns| order.is_multiple_of(*turns)) {
         for digits in 1..=order.ilog2() {
             let modulus = f64::from(order / turns).powf(1.0 / f64::from(digits)).round() as u32;
             if modulus > 1 && modulus.checked_pow(digits) == Some(order / turns) && (modulus, digits) != (2, 1) {
@@ -249,7 +249,7 @@ impl Space for Tori {
     fn draw(&self, rng: &mut Rng) -> Option<Torus> {
         let odd = self.degree % 2;
         let (dimensions, mut left) = (self.dimensions(), self.routers / (1 + odd));
-        if dimensions == 0 || self.routers % (1 + odd) != 0 {
+        if dimensions == 0 || !self.routers.is_multiple_of(1 + odd) {
             return None;
         }
         let mut sides = vec![1; dimensions];

@@ -176,7 +176,7 @@ fn sphere(degree: u32, level: usize) -> u64 {
             before = own.saturating_add(before);
         }
     }
-    if degree % 2 == 0 { sizes[level] } else { sizes[level].saturating_add(sizes[level - 1]) }
+    if degree.is_multiple_of(2) { sizes[level] } else { sizes[level].saturating_add(sizes[level - 1]) }
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ fn smallest_factor(n: u32) -> Option<u32> {
         return None;
     }
     let divisors = (2u32..).take_while(|&d| u64::from(d) * u64::from(d) <= u64::from(n));
-    Some(divisors.into_iter().find(|&d| n % d == 0).unwrap_or(n))
+    Some(divisors.into_iter().find(|&d| n.is_multiple_of(d)).unwrap_or(n))
 }
 
 /// A finite field, by its tables of powers and logarithms of ξ.

@@ -65,12 +65,12 @@ impl Groups {
         if step <= rest / 2 {
             return true;
         }
-        if rest % 2 == 0 {
+        if rest.is_multiple_of(2) {
             return false;
         }
         // One port more in each group: a perfect matching, or with an odd number of groups one that leaves one out.
         let half = self.count / 2;
-        if self.count % 2 == 0 {
+        if self.count.is_multiple_of(2) {
             return step == half;
         }
         // Steps of `half` visit all the groups in one cycle (2 * half = -1 modulo g): every other one of them.

@@ -269,7 +269,7 @@ impl Machine {
         }
         let each = self.formula(scale.hosts.as_deref().unwrap_or_default(), sizes)?.max(1);
         let hosts: u64 = text.parse().map_err(|_| format!("hosts is '{text}'; it must be a whole number"))?;
-        if hosts % each != 0 || hosts == 0 {
+        if !hosts.is_multiple_of(each) || hosts == 0 {
             let below = hosts / each * each;
             let near = if below == 0 { each.to_string() } else { format!("{below} or {}", below + each) };
             return Err(format!(

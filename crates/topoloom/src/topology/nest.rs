@@ -183,7 +183,7 @@ impl Nest {
     fn aligned(&self) -> bool {
         let mut left = self.uplinks();
         for &size in &self.sizes {
-            if left % size != 0 {
+            if !left.is_multiple_of(size) {
                 return size % left == 0;
             }
             left /= size;
@@ -284,7 +284,8 @@ fn default_sizes(endpoints: u32, u: u32, ghc: bool) -> Vec<u32> {
         return if ghc { hypercube.into() } else { tree.into() };
     }
     let uplinks = endpoints / u;
-    let divisors = |number: u32, most: f64| (1..=most as u32).rev().find(move |&size| number % size == 0).unwrap_or(1);
+    let divisors =
+        |number: u32, most: f64| (1..=most as u32).rev().find(move |&size| number.is_multiple_of(size)).unwrap_or(1);
     let first = divisors(uplinks, (f64::from(uplinks)).cbrt() + 1e-9);
     let second = divisors(uplinks / first, f64::from(uplinks / first).sqrt() + 1e-9);
     let mut sizes = vec![first, second, uplinks / first / second];

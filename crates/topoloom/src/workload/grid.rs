@@ -9,7 +9,7 @@ pub(super) type Step = Vec<i8>;
 pub(super) fn straight(dimensions: usize) -> Vec<Step> {
     let step = |place: usize| {
         let mut step = vec![0; dimensions];
-        step[place / 2] = if place % 2 == 0 { 1 } else { -1 };
+        step[place / 2] = if place.is_multiple_of(2) { 1 } else { -1 };
         step
     };
     (0..2 * dimensions).map(step).collect()

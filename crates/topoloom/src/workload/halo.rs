@@ -33,7 +33,8 @@ pub(super) const INFO: AppInfo = AppInfo {
 
 /// The three sides of a grid of this many tasks that differ least: the largest first.
 fn even(tasks: u32) -> Vec<u32> {
-    let divisors = |of: u32| (1..=of).take_while(move |side| side * side <= of).filter(move |side| of % side == 0);
+    let divisors =
+        |of: u32| (1..=of).take_while(move |side| side * side <= of).filter(move |side| of.is_multiple_of(*side));
     let flat = |sides: &[u32; 3]| sides[0] * sides[1] + sides[0] * sides[2] + sides[1] * sides[2];
     let of_side = |least: u32| divisors(tasks / least).map(move |middle| [tasks / least / middle, middle, least]);
     let best = divisors(tasks).flat_map(of_side).min_by_key(flat).unwrap_or([tasks, 1, 1]);

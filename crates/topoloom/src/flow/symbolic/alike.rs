@@ -228,7 +228,7 @@ fn period_of(circle: &[u64]) -> usize {
         borders[place] = border;
     }
     let period = circle.len() - border;
-    if circle.len() % period == 0 { period } else { circle.len() }
+    if circle.len().is_multiple_of(period) { period } else { circle.len() }
 }
 
 #[cfg(test)]

@@ -246,7 +246,7 @@ impl<'a> Run<'a> {
                 }
             }
             self.begin(until);
-            if self.record.events % EVENTS == 0 {
+            if self.record.events.is_multiple_of(EVENTS) {
                 if control.cancelled() {
                     return false;
                 }

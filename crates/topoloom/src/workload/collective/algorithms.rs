@@ -77,9 +77,9 @@ impl Algorithm {
         match self {
             Self::Hierarchical => group.width_of_hosts(request),
             Self::Grid => {
-                let nearest = (1..=n.isqrt()).rev().find(|width| n % width == 0).unwrap_or(1);
+                let nearest = (1..=n.isqrt()).rev().find(|width| n.is_multiple_of(*width)).unwrap_or(1);
                 let width = request.count("width").map_or(nearest, |width| width as usize);
-                if n % width == 0 {
+                if n.is_multiple_of(width) {
                     return Ok(width);
                 }
                 Err(request.mistake(format_args!("width is {width}; it must divide the {n} ranks of the group")))
@@ -153,7 +153,7 @@ impl Plan {
         let vector = matches!(self.what, Collective::Allreduce | Collective::ReduceScatter | Collective::AllGather);
         let parts = self.parts()?;
         let blocks = parts.count() * if vector { u64::from(n) } else { 1 };
-        if self.size % blocks != 0 {
+        if !self.size.is_multiple_of(blocks) {
             // Blocks that do not divide evenly differ.
             return None;
         }

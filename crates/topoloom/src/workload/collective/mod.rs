@@ -291,7 +291,7 @@ impl Plan {
         let chunk = request.declares("chunk").then(|| request.bytes("chunk")).flatten();
         let pieces = chunk.map_or(1, |chunk| each.div_ceil(chunk));
         let shift = request.count_if_declared("shift").unwrap_or(1) as usize;
-        if shift % group.len() == 0 {
+        if shift.is_multiple_of(group.len()) {
             return Err(request.mistake(format_args!(
                 "shift is {shift}; in a group of {} each rank would send to itself",
                 group.len()

@@ -358,7 +358,9 @@ fn degrees(request: &Request, preset: Option<&Preset>, model: &Model) -> Result<
     let host = request.hosts().map_or(wanted[0], |hosts| hosts.terminals);
     let shared = |tensor: u32, pipeline: u32| u128::from(tensor) * u128::from(pipeline) * u128::from(context);
     let tensor = given("tensor").unwrap_or_else(|| {
-        let fits = |tensor: &u32| host % tensor == 0 && shared(*tensor, given("pipeline").unwrap_or(1)) <= room.into();
+        let fits = |tensor: &u32| {
+            host.is_multiple_of(*tensor) && shared(*tensor, given("pipeline").unwrap_or(1)) <= room.into()
+        };
         (1..=wanted[0]).rev().find(fits).unwrap_or(1)
     });
     let pipeline = given("pipeline").unwrap_or_else(|| {
@@ -370,7 +372,8 @@ fn degrees(request: &Request, preset: Option<&Preset>, model: &Model) -> Result<
     let replicas = (u128::from(room) / each.max(1)) as u32;
     let expert = given("expert").unwrap_or_else(|| {
         let most = given("data").unwrap_or(replicas).min(wanted[2]);
-        let divides = |expert: &u32| model.experts % expert == 0 && given("data").is_none_or(|data| data % expert == 0);
+        let divides =
+            |expert: &u32| model.experts.is_multiple_of(*expert) && given("data").is_none_or(|data| data % expert == 0);
         (1..=most).rev().find(divides).unwrap_or(1)
     });
     // As many as fit, in whole groups of experts.

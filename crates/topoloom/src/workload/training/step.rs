@@ -500,7 +500,7 @@ impl<'a> Making<'a> {
         let took = [0, plan.expert - 1].map(|place| seconds(plan, place));
         for (at, rank) in plan.ranks_of(self.stage).into_iter().enumerate() {
             let data = at as u32 / (plan.tensor * plan.context);
-            let took = took[usize::from(data % plan.expert > 0)];
+            let took = took[usize::from(!data.is_multiple_of(plan.expert))];
             let front = std::mem::take(&mut self.fronts[Stream::Main as usize][rank as usize]);
             self.fronts[Stream::Main as usize][rank as usize] = vec![self.after(&front, rank, took, rank)];
         }
