@@ -409,7 +409,7 @@ impl<M: RouterModel> Domain<M> {
     pub fn cycle(&mut self, now: u32, shared: &RunContext<'_, M>) {
         let [arrivals, entries, ejections] = &mut self.channels.wires.flits;
         let (arrivals, ejections) = (arrivals.take(now), ejections.take(now));
-        // Else what comes from terminals is among the arrivals.
+        // Where no head defers, what comes from terminals is among the arrivals.
         let entries = if M::MAY_DEFER { entries.take(now) } else { Vec::new() };
         shared.routing.take_in(self, [&arrivals, &entries], now, shared);
         self.eject(&ejections, now);
@@ -621,11 +621,15 @@ impl<M: RouterModel> Domain<M> {
         }
         let at = RouterId(self.first_router + local);
         let (arrived, fresh) = (at.0 == flit.dst, STARTS && kind & FRESH != 0);
-        let class = routing.eject_class(before).unwrap_or(all_vcs);
-        let leaves = Decision { out: flit.eject, class, kind: kind | ARRIVED, state: before };
-        if !routing.answers_at_destination(fresh) && arrived {
-            return (leaves, before);
+        let leaves = |kind, state| {
+            let class = routing.eject_class(state).unwrap_or(all_vcs);
+            Decision { out: flit.eject, class, kind: kind | ARRIVED, state }
+        };
+        let answers = routing.answers_at_destination(fresh);
+        if !answers && arrived {
+            return (leaves(kind, before), before);
         }
+        let came = (kind, before);
         let mut rng = Rng::stream(seed, stream);
         debug_assert!(STARTS || kind & FRESH == 0, "a head that starts is taken in apart");
         if routing.draws(fresh) {
@@ -644,7 +648,10 @@ impl<M: RouterModel> Domain<M> {
             kind |= ENTERS;
         }
         let goes = Decision { out: hop.port, class: hop.class, kind, state: hop.next };
-        (Decision::either(arrived, leaves, goes), before)
+        if !answers {
+            return (goes, before);
+        }
+        (Decision::either(arrived, leaves(came.0, came.1), goes), before)
     }
 
     /// The number of the random stream of the head at the front of input VC `vc`.

@@ -121,7 +121,7 @@ pub struct Decision {
 }
 
 impl Decision {
-    /// One of two, without a branch: whether it is the `first` is often mispredicted.
+    /// One of two, most likely without a branch: whether it is the `first` is often mispredicted.
     #[inline(always)]
     pub fn either(is_first: bool, first: Self, second: Self) -> Self {
         Self {

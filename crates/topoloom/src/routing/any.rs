@@ -252,4 +252,28 @@ mod tests {
             assert!(names.contains(name), "{name}");
         }
     }
+
+    #[test]
+    fn what_answers_at_the_destination_decides_blindly_there() {
+        for (spec, names) in [
+            ("hyperx:3x4,p=2", ["dor", "min", "val", "ugal-l"]),
+            ("dragonfly:a=4,h=2,p=2", ["min", "val", "ugal-l", "par"]),
+        ] {
+            let network = topology::build(spec).expect(spec);
+            for (name, seed) in names.into_iter().flat_map(|name| (0..200).map(move |seed| (name, seed))) {
+                let routing = build(&network, name).expect(name);
+                let mut rng = Rng::stream(seed, 3);
+                let [mut at, dst] = [(); 2].map(|()| RouterId(rng.below(network.num_routers() as u32)));
+                let mut state = routing.start(at, dst, &Idle, &mut rng);
+                while at != dst {
+                    let hop = routing.choose(at, state, dst, &Idle, &mut rng);
+                    let next = network.neighbors(at).find(|(port, _)| *port == u32::from(hop.port));
+                    (at, state) = (next.expect("hops are over links").1, hop.next);
+                }
+                let mut other = rng;
+                routing.choose(at, state, dst, &Blind, &mut rng);
+                assert_eq!(rng.bits(), other.bits(), "{name} on {spec}");
+            }
+        }
+    }
 }

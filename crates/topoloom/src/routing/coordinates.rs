@@ -30,7 +30,7 @@ pub(super) fn dimension_of(bit: u32) -> usize {
     (bit / LANE) as usize
 }
 
-/// What is in the lane of a word that has this bit; in some lane, if none has it.
+/// What is in the lane that has this bit of a word; in any lane, if a word has no such bit.
 #[inline(always)]
 pub(super) fn lane_of(word: u64, bit: u32) -> u32 {
     word.wrapping_shr(bit / LANE * LANE) as u32 & ((1 << LANE) - 1)

@@ -217,7 +217,8 @@ impl<const ORDERS: u32> HyperXMinimal<ORDERS> {
         self.offsets[dim] + self.coordinate(target, dim)
     }
 
-    /// Where the outputs of the next hop begin in `ports`; at the target, where some others do.
+    /// Where the outputs of the next hop begin in `ports`. At the target it is some entry of the row, if
+    /// [`Minimal::answers_at_target`]; that may have no output.
     #[inline(always)]
     fn next_outputs(&self, at: RouterId, order: u32, target: RouterId) -> usize {
         ((at.0 * self.row + self.next_entry(at, order, target)) * self.trunk) as usize
@@ -396,6 +397,7 @@ impl<const ORDERS: u32> Minimal for HyperXMinimal<ORDERS> {
 
     #[inline(always)]
     fn step(&self, at: RouterId, bits: u32, target: RouterId, rng: &mut Rng) -> Step {
+        debug_assert!(at != target || self.answers_at_target(), "the target is another router");
         let first = self.next_outputs(at, bits, target);
         let parallel = if self.trunk == 1 { 0 } else { rng.below(self.trunk) };
         Step { port: self.ports[first + parallel as usize], class: bits as u8, bits }
@@ -430,6 +432,7 @@ impl<const ORDERS: u32> Minimal for HyperXMinimal<ORDERS> {
         let (Some(from), Some(to)) = (self.entries.get(at.index()), self.entries.get(target.index())) else {
             return (self.only_step(at, bits, target), Some(self.hops(at, target)));
         };
+        debug_assert!(at != target, "the target is another router");
         let differ = lanes(from ^ to);
         let entry = at.0 * self.row + lane_of(*to, differ.trailing_zeros());
         let step = Step { port: self.ports[entry as usize], class: bits as u8, bits };

@@ -189,11 +189,15 @@ mod tests {
     fn what_may_be_asked_at_its_target_draws_nothing_there() {
         for (spec, answers) in [
             ("hyperx:4x3", [true; 2]),
+            ("hyperx:5", [true; 2]),
+            ("hyperx:4x1x3", [true; 2]),
             ("hyperx:2x3x2x2", [true; 2]),
             ("hyperx:2x2x2x2x2", [false; 2]),
             ("hyperx:4x3,trunk=2", [false; 2]),
             ("dragonfly:a=4,h=2,p=2", [true; 2]),
+            ("dragonfly:a=4,h=2,p=2,g=1", [true; 2]),
             ("dragonfly:a=4,h=2,p=2,g=2", [false; 2]),
+            ("dragonfly:a=12,h=6,p=1", [false; 2]),
             ("mesh:4x3", [false; 2]),
             ("torus:4x3", [false; 2]),
             ("slimfly:q=5", [false; 2]),

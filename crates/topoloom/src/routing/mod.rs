@@ -538,8 +538,9 @@ pub trait Routing: Send + Sync {
     where
         Self: Sized;
 
-    /// True if [`Routing::choose`], and for a `fresh` packet [`Routing::start`], may be asked at the destination as well: they
-    /// take little, and what they return is not used. Whether a packet has arrived is often mispredicted: then it is no branch.
+    /// True if [`Routing::choose`], and for a `fresh` packet [`Routing::start_with_hop`], may be called at the destination as
+    /// well. There they are quick, do not panic, and neither read nor change the view; what they return is not used. The engine
+    /// then selects without a branch, which would often be mispredicted.
     #[inline(always)]
     fn answers_at_destination(&self, _fresh: bool) -> bool {
         false

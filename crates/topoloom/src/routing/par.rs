@@ -282,6 +282,7 @@ impl Routing for Progressive {
     #[inline(always)]
     fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, view: &V, rng: &mut Rng) -> Move {
         let mut state = Self::turned(at, state);
+        // At its destination it looks at no queue: there is no output to it.
         if state.bits == stage::OPEN && at != dst {
             if let Some(step) = self.minimal.only_step(at, 0, dst).filter(|step| self.is_short(*step, true, view)) {
                 return Self::hop(step, state.bits, state.via);

@@ -317,7 +317,8 @@ fn close_up<T: Copy>(requests: &mut Part<'_, T>, mut kept: usize, later: Range<u
 impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
     const BUFFERED: bool = is_buffered(KIND);
     const ADAPTIVE: bool = is_adaptive(KIND);
-    /// So few VCs that heads wait often: whether some do at an output would be mispredicted. Where few do, a branch takes less.
+    /// With so few VCs heads wait often, and a branch on whether some do would be mispredicted. With more VCs they seldom wait,
+    /// and the branch takes less time.
     const FEW_VCS: bool = LOG <= 1;
 
     /// The port of a VC.
@@ -716,6 +717,7 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
         }
         arbiters.free |= 1 << Self::place(output);
         if Self::FEW_VCS {
+            // An output frees one VC in a step: there is room for one that does not count.
             self.freed[self.frees] = output;
             self.frees += usize::from(arbiters.waiting > 0);
         } else if arbiters.waiting > 0 {
