@@ -264,6 +264,10 @@ mod tests {
                 let routing = build(&network, name).expect(name);
                 let mut rng = Rng::stream(seed, 3);
                 let [mut at, dst] = [(); 2].map(|()| RouterId(rng.below(network.num_routers() as u32)));
+                // Those that draw a detour do not answer as they start.
+                if at == dst && !["dor", "min"].contains(&name) {
+                    continue;
+                }
                 let mut state = routing.start(at, dst, &Idle, &mut rng);
                 while at != dst {
                     let hop = routing.choose(at, state, dst, &Idle, &mut rng);
