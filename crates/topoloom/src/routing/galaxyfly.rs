@@ -22,6 +22,7 @@
 //! packet that needs no local hop where another does counts on otherwise.
 
 use std::cell::RefCell;
+use std::hint::select_unpredictable;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -30,7 +31,7 @@ use crate::catalogue::{Arguments, Key, Kind};
 use crate::error::{Error, Result};
 use crate::network::{LinkClass, Network, Peer, RouterId};
 use crate::rng::Rng;
-use crate::topology::{Galaxy, Galaxyfly, Wiring};
+use crate::topology::{Galaxy, Galaxyfly, Over, Wiring};
 
 /// The key of all four.
 pub(super) const COMMON: Key = Key::new(
@@ -123,9 +124,14 @@ impl Plan {
         self.0 & 3
     }
 
+    /// One more than the link that it takes next, or 0.
     #[inline(always)]
+    fn link_number(self) -> u32 {
+        (self.0 >> 2) & 0x7FFF
+    }
+
     fn link(self) -> Option<u32> {
-        ((self.0 >> 2) & 0x7FFF).checked_sub(1)
+        self.link_number().checked_sub(1)
     }
 
     #[inline(always)]
@@ -217,7 +223,7 @@ impl Ways {
         };
         let places: Vec<Place> = network.routers().map(place).collect();
         let links = galaxy.supernodes() as usize * degree as usize;
-        let (mut gates, mut peers) = (vec![Gate { router: 0, port: 0 }; links], vec![0; links]);
+        let (mut gates, mut peers) = (vec![Gate { router: 0, port: 0 }; links.max(1)], vec![0; links]);
         for router in network.routers() {
             let here = places[router.index()];
             for (port, at) in network.ports_of(router).iter().enumerate() {
@@ -260,14 +266,17 @@ impl Ways {
         [router, self.peers[(supernode * self.degree + link) as usize]]
     }
 
-    /// Hops from `at`, over a link of its supernode and one of the supernode behind it, to `to`.
+    /// The router of a supernode that has a link.
     #[inline(always)]
-    fn cost(&self, at: RouterId, link: u32, to: RouterId) -> u32 {
-        let [leaves, enters] = self.ends(self.place(at).supernode, link);
-        let (middle, end) = (self.place(RouterId(enters)), self.place(to));
-        let back = self.galaxy.link(middle.parts, end.parts).expect("a common neighbour");
-        let [turns, arrives] = self.ends(middle.supernode, back);
-        2 + u32::from(leaves != at.0) + u32::from(turns != enters) + u32::from(arrives != to.0)
+    fn router(&self, supernode: u32, link: u32) -> u32 {
+        supernode * self.a + u32::from(self.gate(supernode, link).router)
+    }
+
+    /// A path from one supernode to another over a third by the routers on it.
+    #[inline(always)]
+    fn way(&self, from: u32, to: u32, Over { middle, first, second }: Over) -> Way {
+        let turns = self.router(middle, first[1]) != self.router(middle, second[0]);
+        Way { link: first[0], leaves: self.router(from, first[0]), arrives: self.router(to, second[1]), turns }
     }
 
     /// True if `min` needs no common neighbour between two routers.
@@ -277,24 +286,22 @@ impl Ways {
     }
 
     /// Calls `visit` with each link from the supernode of `at` to one that it has in common with that of `to`, `except`
-    /// that one, and with what it costs: the hops in flight, or nothing where any will do.
+    /// that one, and with what it costs.
     #[inline(always)]
     fn common(&self, at: RouterId, to: RouterId, except: Option<u32>, mut visit: impl FnMut(u32, u32)) {
-        let (here, there) = (self.place(at).parts, self.place(to).parts);
-        // Apart, so that the simpler one is inlined.
-        if self.any_common {
-            self.galaxy.common(here, there, |link| {
-                if Some(link) != except {
-                    visit(link, 0);
-                }
-            });
-        } else {
-            self.galaxy.common(here, there, |link| {
-                if Some(link) != except {
-                    visit(link, self.cost(at, link, to));
-                }
-            });
-        }
+        let (here, there) = (self.place(at), self.place(to));
+        self.galaxy.common(here.parts, there.parts, |over| {
+            if Some(over.first[0]) != except {
+                visit(over.first[0], self.cost(&self.way(here.supernode, there.supernode, over), at, to));
+            }
+        });
+    }
+
+    /// What a path between the supernodes of two routers costs: the hops of it all, less two, or nothing where any will do.
+    #[inline(always)]
+    fn cost(&self, way: &Way, at: RouterId, to: RouterId) -> u32 {
+        let hops = u32::from(way.leaves != at.0) + u32::from(way.turns) + u32::from(way.arrives != to.0);
+        if self.any_common { 0 } else { hops }
     }
 
     /// Calls `visit` with each link by which `min` may leave the supernode of `at` towards `to` over a common
@@ -306,11 +313,7 @@ impl Ways {
         BETWEEN.with_borrow_mut(|between| {
             self.find_between(self.place(at).supernode, self.place(to).supernode, between);
             let cost = |way: &Way| {
-                if Some(way.link) == except {
-                    return u32::MAX;
-                }
-                let ends = u32::from(way.leaves != at.0) + u32::from(way.arrives != to.0);
-                if self.any_common { 0 } else { ends + u32::from(way.turns) }
+                if Some(way.link) == except { u32::MAX } else { self.cost(way, at, to) }
             };
             let least = between.ways.iter().map(cost).min().filter(|least| *least != u32::MAX);
             let best = between.ways.iter().filter(|way| Some(cost(way)) == least);
@@ -326,13 +329,7 @@ impl Ways {
         between.of = (self.id, from, to);
         between.ways.clear();
         let [here, there] = [from, to].map(|supernode| self.galaxy.parts(supernode));
-        self.galaxy.common(here, there, |link| {
-            let [leaves, enters] = self.ends(from, link);
-            let middle = self.place(RouterId(enters));
-            let back = self.galaxy.link(middle.parts, there).expect("a common neighbour");
-            let [turns, arrives] = self.ends(middle.supernode, back);
-            between.ways.push(Way { link, leaves, arrives, turns: turns != enters });
-        });
+        self.galaxy.common(here, there, |over| between.ways.push(self.way(from, to, over)));
     }
 
     /// Links to common neighbours of which the best are most often not more: to look for these again takes longer than to keep
@@ -391,22 +388,21 @@ impl Ways {
         (self.p + to - u32::from(to > own)) as u16
     }
 
-    /// The next hop of a plan: its output, whether it is global, and the plan after it.
+    /// The next hop of a plan: its output, whether it is global, and the plan after it. Most often without a branch, as many of
+    /// them would be mispredicted. It may be asked at the destination as well.
     #[inline(always)]
     fn next(&self, at: RouterId, plan: Plan, to: RouterId) -> (u16, bool, Plan) {
         let (here, there) = (self.place(at), self.place(to));
         let first = here.supernode * self.a;
-        let link = match plan.link() {
-            None if here.supernode == there.supernode => return (self.local(at, to.0 - first), false, plan),
-            None => self.galaxy.link(here.parts, there.parts).expect("the plan leads to a neighbour"),
-            Some(link) => link,
-        };
-        let gate = self.gate(here.supernode, link);
-        if first + u32::from(gate.router) == at.0 {
-            (gate.port, true, plan.across())
-        } else {
-            (self.local(at, gate.router.into()), false, plan)
-        }
+        let planned = plan.link_number();
+        let last = (planned == 0) & (here.supernode == there.supernode);
+        let direct = self.galaxy.link_to_neighbor(here.parts, there.parts);
+        let link = select_unpredictable(planned == 0, direct, planned.wrapping_sub(1));
+        let gate = self.gate(here.supernode, select_unpredictable(last, 0, link));
+        let router = select_unpredictable(last, to.0.wrapping_sub(first), gate.router.into());
+        let leaves = !last & (first + router == at.0);
+        let port = select_unpredictable(leaves, gate.port, self.local(at, router));
+        (port, leaves, Plan(select_unpredictable(leaves, plan.across().0, plan.0)))
     }
 
     /// The most global hops of a minimal path.
@@ -458,6 +454,11 @@ impl Routing for Minimal {
     #[inline(always)]
     fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, _view: &V, _rng: &mut Rng) -> Move {
         self.hop(at, state, dst)
+    }
+
+    #[inline(always)]
+    fn answers_at_destination(&self, fresh: bool) -> bool {
+        !fresh
     }
 
     fn oblivious(&self) -> bool {
@@ -674,6 +675,11 @@ impl Routing for Adaptive {
     }
 
     #[inline(always)]
+    fn answers_at_destination(&self, fresh: bool) -> bool {
+        !fresh
+    }
+
+    #[inline(always)]
     fn decides_again(&self) -> Again {
         Again::Revocable(1)
     }
@@ -752,7 +758,17 @@ mod tests {
                 }
                 let both = (0..).zip(neighbors(from)).filter(|(_, middle)| neighbors(to).any(|other| other == *middle));
                 let mut found = Vec::new();
-                galaxy.common(here, there, |link| found.push(link));
+                galaxy.common(here, there, |over| {
+                    let onward = galaxy.parts(over.middle);
+                    let links = [(here, onward), (onward, here), (onward, there), (there, onward)];
+                    let [first, second] = [over.first, over.second];
+                    let all = [first[0], first[1], second[0], second[1]];
+                    assert_eq!(links.map(|(own, other)| galaxy.link(own, other)), all.map(Some), "{spec}: {from} {to}");
+                    found.push(first[0]);
+                });
+                let mut first = Vec::new();
+                galaxy.candidates(here, there, |link, common| first.extend(common.then_some(link)));
+                assert_eq!(first, found, "{spec}: {from} {to}");
                 found.sort_unstable();
                 assert_eq!(found, both.map(|(link, _)| link).collect::<Vec<u32>>(), "{spec}: {from} {to}");
             }

@@ -18,6 +18,7 @@
 //! - `round-robin`: link k of rule G is on router k mod a;
 //! - `random`: links are counted in an order drawn for each supernode with `seed`.
 
+use std::hint::select_unpredictable;
 use std::sync::Arc;
 
 use super::field::Field;
@@ -83,8 +84,8 @@ pub struct Galaxy {
     field: Option<Field>,
     /// X.
     generators: Vec<u32>,
-    /// The position of each element in X, or [`NOT_THERE`].
-    places: Vec<u32>,
+    /// For each label x and each label y the position in X of what leads from x to y, or [`NOT_THERE`].
+    places: Vec<u16>,
     /// x + g for each label x and generator g.
     moved: Vec<u32>,
     /// The position of -g for each generator g.
@@ -93,21 +94,35 @@ pub struct Galaxy {
     over_and_times: Vec<u32>,
 }
 
-const NOT_THERE: u32 = u32::MAX;
+const NOT_THERE: u16 = u16::MAX;
+
+/// A path of two links between supernodes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Over {
+    /// The supernode between them.
+    pub middle: u32,
+    /// The link to it, as the supernode where it begins and as the one where it ends counts it.
+    pub first: [u32; 2],
+    /// The link from it on, in the same way.
+    pub second: [u32; 2],
+}
 
 impl Galaxy {
     fn new(n: u32, q: u32) -> Self {
         let Some(field) = Field::new(q) else {
-            let [places, over_and_times] = [vec![NOT_THERE], vec![0; 2]];
             let [generators, moved, back] = [(); 3].map(|()| Vec::new());
+            let (places, over_and_times) = (vec![NOT_THERE], vec![0; 2]);
             return Self { n, q, field: None, generators, places, moved, back, over_and_times };
         };
         let generators = GeneratorSets::new(&field, q).x;
-        let mut places = vec![NOT_THERE; q as usize];
-        (0..).zip(&generators).for_each(|(place, &g)| places[g as usize] = place);
-        let moved =
+        let moved: Vec<u32> =
             (0..q).flat_map(|x| generators.iter().map(move |&g| (x, g))).map(|(x, g)| field.add(x, g)).collect();
-        let back = generators.iter().map(|&g| places[field.subtract(0, g) as usize]).collect();
+        let mut places = vec![NOT_THERE; (q * q) as usize];
+        for (x, reached) in moved.chunks(generators.len()).enumerate() {
+            (0..).zip(reached).for_each(|(place, &y)| places[x * q as usize + y as usize] = place);
+        }
+        // From g to 0.
+        let back = generators.iter().map(|&g| places[(g * q) as usize].into()).collect();
         let powers = [q - 2, 1].map(|exponent| field.power(exponent));
         let over_and_times = (0..q).flat_map(|x| powers.map(|power| field.multiply(power, x))).collect();
         Self { n, q, field: Some(field), generators, places, moved, back, over_and_times }
@@ -151,8 +166,13 @@ impl Galaxy {
     /// The position of the generator that leads from label x to label y.
     #[inline(always)]
     fn inside(&self, x: u32, y: u32) -> Option<u32> {
-        let place = self.places[self.difference(x, y) as usize];
-        (place != NOT_THERE).then_some(place)
+        let place = self.place(x, y);
+        (place != NOT_THERE).then_some(place.into())
+    }
+
+    #[inline(always)]
+    fn place(&self, x: u32, y: u32) -> u16 {
+        self.places[(x * self.q + y) as usize]
     }
 
     /// The element y - x.
@@ -164,7 +184,7 @@ impl Galaxy {
     /// The number, in the order of rule G, of the link to a neighbour in another cluster.
     #[inline(always)]
     fn link_across(&self, own: u32, to: u32) -> u32 {
-        self.degree_inside() + if to < own { to } else { to - 1 }
+        self.degree_inside() + to - u32::from(to > own)
     }
 
     /// The neighbour that a link leads to.
@@ -205,6 +225,13 @@ impl Galaxy {
         (self.across(c, x, d) == y).then(|| self.link_across(c, d))
     }
 
+    /// [`Galaxy::link`] between two neighbours, without a branch, which would often be mispredicted. Of two that are not joined
+    /// it is any number.
+    #[inline(always)]
+    pub fn link_to_neighbor(&self, (c, x): (u32, u32), (d, y): (u32, u32)) -> u32 {
+        select_unpredictable(c == d, self.place(x, y).into(), self.link_across(c, d))
+    }
+
     /// Calls `visit` with each link of the first of two supernodes inside their cluster, and whether it leads to a neighbour of
     /// both.
     #[inline(always)]
@@ -227,19 +254,60 @@ impl Galaxy {
         detours
     }
 
-    /// Calls `visit` with each link of the first that leads to a neighbour of both, of two supernodes that are not
-    /// joined.
+    /// Calls `visit` with each path of two links from the first to the second, of two supernodes that are not joined.
     #[inline(always)]
-    pub fn common(&self, here: (u32, u32), there: (u32, u32), mut visit: impl FnMut(u32)) {
-        self.candidates(here, there, |link, common| {
-            if common {
-                visit(link);
+    pub fn common(&self, (c, x): (u32, u32), (d, y): (u32, u32), mut visit: impl FnMut(Over)) {
+        if c == d {
+            let inside = self.degree_inside();
+            let moved = &self.moved[(x * inside) as usize..((x + 1) * inside) as usize];
+            for (first, &middle) in (0..).zip(moved) {
+                if let Some(second) = self.inside(middle, y) {
+                    visit(Over { middle: c * self.q + middle, first: self.both(first), second: self.both(second) });
+                }
             }
+            return;
+        }
+        let (over, back) = (self.across(c, x, d), self.across(d, y, c));
+        let across = |from, to| [self.link_across(from, to), self.link_across(to, from)];
+        if let Some(first) = self.inside(x, back) {
+            visit(Over { middle: c * self.q + back, first: self.both(first), second: across(c, d) });
+        }
+        if let Some(second) = self.inside(over, y) {
+            visit(Over { middle: d * self.q + over, first: across(c, d), second: self.both(second) });
+        }
+        self.third_clusters((c, x), (d, y), (over, back), |e| {
+            visit(Over { middle: e * self.q + self.across(c, x, e), first: across(c, e), second: across(e, d) });
         });
     }
 
-    /// The same, with whether it does, and in between with other numbers that do not: a `visit` without branches takes less
-    /// time than a branch on what is often as likely as not.
+    /// How both ends of a link inside a cluster count it.
+    #[inline(always)]
+    fn both(&self, link: u32) -> [u32; 2] {
+        [link, self.back[link as usize]]
+    }
+
+    /// Calls `visit` with the third clusters in which two supernodes of two clusters have the same neighbour, given where the
+    /// link of each to the cluster of the other leads.
+    #[inline(always)]
+    fn third_clusters(
+        &self,
+        (c, x): (u32, u32),
+        (d, y): (u32, u32),
+        (over, back): (u32, u32),
+        mut visit: impl FnMut(u32),
+    ) {
+        // To clusters above or below their own both labels change alike: they have it if they are the same. Between the clusters
+        // it is ξ x for one and what ξ takes to y for the other, as it is here for the clusters themselves.
+        let (low, high, same) = (c.min(d), c.max(d), x == y);
+        for (range, common) in [(0..low, same), (low + 1..high, over == back), (high + 1..self.n, same)] {
+            if common {
+                range.for_each(&mut visit);
+            }
+        }
+    }
+
+    /// Calls `visit` with the first links of these, in the same order, and in between with other numbers: also with whether it
+    /// is such a link. A `visit` without branches takes less time than a branch on what is often as likely as not.
     #[inline(always)]
     pub fn candidates(&self, (c, x): (u32, u32), (d, y): (u32, u32), mut visit: impl FnMut(u32, bool)) {
         if c == d {
@@ -248,18 +316,10 @@ impl Galaxy {
         }
         // Where the link of each to the cluster of the other leads.
         let (over, back) = (self.across(c, x, d), self.across(d, y, c));
-        let own = self.places[self.difference(x, back) as usize];
-        visit(own, own != NOT_THERE);
+        let own = self.place(x, back);
+        visit(own.into(), own != NOT_THERE);
         visit(self.link_across(c, d), self.inside(over, y).is_some());
-        // In third clusters, where both have the same neighbour. To clusters above or below their own both labels change
-        // alike: they have it if they are the same. Between the clusters it is ξ x for one and what ξ takes to y for the
-        // other, as it is here for the clusters themselves.
-        let (low, high, same) = (c.min(d), c.max(d), x == y);
-        for (range, common) in [(0..low, same), (low + 1..high, over == back), (high + 1..self.n, same)] {
-            if common {
-                range.for_each(|cluster| visit(self.link_across(c, cluster), true));
-            }
-        }
+        self.third_clusters((c, x), (d, y), (over, back), |cluster| visit(self.link_across(c, cluster), true));
     }
 }
 

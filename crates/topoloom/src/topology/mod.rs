@@ -26,7 +26,7 @@ pub use dragonfly::Dragonfly;
 pub use dragonflyplus::DragonflyPlus;
 pub use figures::{BuiltFigure, MachineFacts, machine_facts};
 pub use flex::Flex;
-pub use galaxyfly::{Galaxy, Galaxyfly, Wiring};
+pub use galaxyfly::{Galaxy, Galaxyfly, Over, Wiring};
 pub use given::{GIVEN, GivenLink, given};
 pub use groups::Arrangement;
 pub use hosts::{HOSTS, Host, Nic};
