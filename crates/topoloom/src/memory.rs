@@ -8,6 +8,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+/// Bytes of a cache line.
+const LINE: usize = 64;
 /// Bytes that are taken to be available where the system gives no number.
 const UNKNOWN: u128 = 8_000_000_000;
 
@@ -29,9 +31,16 @@ pub fn prefetch<T>(entries: &[T], index: usize) {
 /// As [`prefetch`], of all lines of the cache that an entry takes.
 #[inline(always)]
 pub fn prefetch_whole<T>(entries: &[T], index: usize) {
-    const LINE: usize = 64;
     let entry = entries.as_ptr().wrapping_add(index).cast::<u8>();
     (0..size_of::<T>()).step_by(LINE).for_each(|at| prefetch_line(entry.wrapping_add(at)));
+}
+
+/// The same of `len` entries from `first` on. As many lines as they may take, wherever they begin: that number is predicted.
+#[inline(always)]
+pub fn prefetch_part<T>(entries: &[T], first: usize, len: usize) {
+    let start = entries.as_ptr().wrapping_add(first).cast::<u8>();
+    let lines = (len * size_of::<T>() + 2 * (LINE - 1)) / LINE;
+    (0..lines).for_each(|line| prefetch_line(start.wrapping_add(line * LINE)));
 }
 
 /// Keeps those of some ids of which `stays` is true of their `owner`'s entries, in their order. `ask_for` asks for the memory

@@ -2,7 +2,7 @@
 
 use std::ops::{Index, IndexMut};
 
-use crate::memory::{on_large_pages, prefetch};
+use crate::memory::{on_large_pages, prefetch, prefetch_part};
 
 /// An array of fixed length that `table[index]` does not check in release builds; debug builds, and so the tests, do.
 ///
@@ -57,6 +57,12 @@ impl<T> Table<T> {
     #[inline(always)]
     pub fn prefetch(&self, index: usize) {
         prefetch(&self.0, index);
+    }
+
+    /// The same for all entries from `first` on, `len` of them.
+    #[inline(always)]
+    pub fn prefetch_part(&self, first: usize, len: usize) {
+        prefetch_part(&self.0, first, len);
     }
 
     /// The entry at `index`.

@@ -17,6 +17,7 @@ mod vc_allocator;
 mod waiting_heads;
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use crate::cycle::channels::{ChannelEnd, Channels, Wheel};
 use crate::cycle::flit::{ARRIVED, Decision, Flit, Pool, UNDECIDED};
@@ -48,8 +49,6 @@ const DEEP: usize = 256 << 10;
 const FAR: usize = 2 << 20;
 /// Routers of 64 with requests up to which asking for what their first ones are about does, beyond [`NEAR`]: most have one.
 const FEW: u32 = 32;
-/// Bytes of a cache line.
-const LINE: usize = 64;
 /// No VC: an idle input VC's output, a free output VC's owner.
 const NONE: u16 = u16::MAX;
 
@@ -120,6 +119,17 @@ pub const BUFFERED: u8 = 2;
 pub const BUFFERED_ADAPTIVE: u8 = 3;
 /// Every option that there is.
 pub const GENERAL: u8 = 4;
+
+/// Calls `visit` with each of some places, the last one perhaps several times: how many groups of four there are is predicted
+/// better than how many places.
+#[inline(always)]
+fn in_groups(places: Range<usize>, mut visit: impl FnMut(usize)) {
+    let mut first = places.start;
+    while first < places.end {
+        (first..first + 4).for_each(|place| visit(place.min(places.end - 1)));
+        first += 4;
+    }
+}
 
 /// True for the kinds with buffers and flow control of any kind that are not [`GENERAL`].
 const fn is_buffered(kind: u8) -> bool {
@@ -486,43 +496,56 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         if next != 0 {
             let router = word * 64 + next.trailing_zeros() as usize;
             let (first_vc, asking_vc, asking_switch) = self.lists(router);
-            let radix = usize::from(self.routers[router].radix);
-            if KIND == PLAIN && asking_vc + asking_switch > radix / 4 {
-                return self.expect_ports(first_vc, radix, (asking_vc, asking_switch), channels);
-            }
+            let RouterState { radix, late, .. } = self.routers[router];
             // Those that may be given a VC in an earlier step may cross in the same cycle.
             let early = match substeps {
                 1 if KIND != GENERAL => 0,
-                _ => asking_vc - usize::from(self.routers[router].late),
+                _ => asking_vc - usize::from(late),
             };
-            for request in self.vc_requests.slice(first_vc, early) {
-                self.expect_transfer(first_vc, request.input, request.port << LOG, channels);
+            if matches!(KIND, PLAIN | BUFFERED | BUFFERED_ADAPTIVE)
+                && asking_vc + asking_switch > usize::from(radix) / 4
+            {
+                let looked_at = if Self::BUFFERED { early } else { asking_vc };
+                return self.expect_ports(first_vc, radix.into(), (looked_at, asking_switch), channels);
             }
-            for request in self.vc_requests.slice(first_vc, asking_vc) {
+            in_groups(0..early, |place| {
+                let VcRequest { input, port, .. } = self.vc_requests[first_vc + place];
+                self.expect_transfer(first_vc, input, port << LOG, channels);
+            });
+            in_groups(if self.cut_through() { 0 } else { early }..asking_vc, |place| {
+                let VcRequest { input, port, .. } = self.vc_requests[first_vc + place];
                 if !Self::BUFFERED {
-                    self.inputs.prefetch(first_vc + usize::from(request.input));
+                    self.inputs.prefetch(first_vc + usize::from(input));
                 }
-                self.outputs.prefetch(first_vc + usize::from(request.port << LOG));
-                self.ports.prefetch((first_vc >> LOG) + usize::from(request.port));
-            }
-            for request in self.switch_requests.slice(first_vc, asking_switch) {
-                self.expect_transfer(first_vc, request.input, request.output, channels);
-            }
+                self.outputs.prefetch(first_vc + usize::from(port << LOG));
+                self.ports.prefetch((first_vc >> LOG) + usize::from(port));
+            });
+            in_groups(0..asking_switch, |place| {
+                let SwitchRequest { input, output } = self.switch_requests[first_vc + place];
+                self.expect_transfer(first_vc, input, output, channels);
+            });
         }
     }
 
-    /// As [`Self::expect`] for a router with many requests: for all of its ports at once, of which they use most lines.
+    /// As [`Self::expect`] for a router with many requests: for all of its ports at once, of which they use most lines, and for
+    /// the input VCs of the first requests for VCs and of those for the switch.
     #[inline(always)]
     fn expect_ports(&self, first_vc: usize, radix: usize, asking: (usize, usize), channels: &Channels) {
         let (asking_vc, asking_switch) = asking;
-        let first = first_vc >> LOG;
-        let places = |size: usize| (first..first + radix).step_by((LINE / size).max(1));
-        places(size_of::<PortArbiters>()).for_each(|port| self.ports.prefetch(port));
-        places(size_of::<ChannelEnd>()).for_each(|port| channels.ends.prefetch(port));
-        places(size_of::<OutputVc>() << LOG).for_each(|port| self.outputs.prefetch(port << LOG));
-        let of_vcs = self.vc_requests.slice(first_vc, asking_vc).iter().map(|request| request.input);
-        let of_switch = self.switch_requests.slice(first_vc, asking_switch).iter().map(|request| request.input);
-        of_vcs.chain(of_switch).for_each(|input| self.inputs.prefetch(first_vc + usize::from(input)));
+        let (first, vcs) = (first_vc >> LOG, radix << LOG);
+        self.ports.prefetch_part(first, radix);
+        channels.ends.prefetch_part(first, radix);
+        self.outputs.prefetch_part(first_vc, vcs);
+        if Self::BUFFERED {
+            self.shared.prefetch_part(first, radix);
+            self.starved.prefetch_part(first_vc, vcs);
+        }
+        in_groups(0..asking_vc, |place| {
+            self.inputs.prefetch(first_vc + usize::from(self.vc_requests[first_vc + place].input));
+        });
+        in_groups(0..asking_switch, |place| {
+            self.inputs.prefetch(first_vc + usize::from(self.switch_requests[first_vc + place].input));
+        });
     }
 
     /// Asks for the memory that the first request of the router two behind the next of these is about, or of the last one:
@@ -737,9 +760,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
     #[inline(always)]
     fn expect_queues(&self, router: u32) {
         let RouterState { first_port, radix, .. } = self.routers[router as usize];
-        let (first, last) = (first_port as usize, first_port as usize + usize::from(radix) - 1);
-        (first..last).step_by(LINE / size_of::<PortQueue>()).for_each(|port| self.queued.prefetch(port));
-        self.queued.prefetch(last);
+        self.queued.prefetch_part(first_port as usize, radix.into());
     }
 
     #[inline(always)]

@@ -343,6 +343,7 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
         if Self::BUFFERED && self.stock.late > 0 {
             match self.asking_vc - std::mem::take(&mut self.stock.late) {
                 0 => {}
+                1 => self.allocate_single_vc(),
                 early => self.allocate_vcs(early),
             }
         } else {
@@ -468,7 +469,7 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
         self.waiting.insert(self.first_port + port, input);
     }
 
-    /// VC allocation of the only request.
+    /// VC allocation of the only request that is ready.
     #[inline(always)]
     fn allocate_single_vc(&mut self) {
         let request = self.vc_requests[0];
@@ -481,7 +482,11 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
             }
             None => {}
         }
-        self.asking_vc = 0;
+        self.asking_vc -= 1;
+        if Self::BUFFERED {
+            // Of those that are not ready the last one comes first: their order does not matter.
+            self.vc_requests[0] = self.vc_requests[self.asking_vc];
+        }
     }
 
     /// VC allocation of the first `asking` requests: inputs choose, then output VCs. What is served or parked is taken off
@@ -753,9 +758,8 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
         let open = Self::ADAPTIVE && InputQueuedRouters::<LOG, KIND>::may_decide_again(head, self.again.revocable);
         let commitment = if open { Commitment::Open } else { Commitment::Final };
         if delayed {
-            let vc = (self.first_port << LOG) as u32 + u32::from(input);
-            return self.stock.unready[usize::from(delay.late)]
-                .push(delay.cycle, Unready { vc, out, last_output, class, commitment });
+            let head = Unready { router: self.again.router, input, out, last_output, class, commitment };
+            return self.stock.unready[usize::from(delay.late)].push(delay.cycle, head);
         }
         self.vc_requests[self.asking_vc] = VcRequest { input, port: out, last_output, class, commitment };
         self.asking_vc += 1;

@@ -4,8 +4,11 @@ use super::matching::{Pairing, turn, wavefront};
 use super::options::Allocator;
 use super::timing::{Delay, after, cycle_of, first_step};
 use super::waiting_heads::{Commitment, Unready};
-use super::{GENERAL, InputQueuedRouters, NO_SUCH_PORT, NONE, RouterState};
+use super::{FAR, GENERAL, InputQueuedRouters, NO_SUCH_PORT, NONE, RouterState};
 use crate::cycle::flit::UNDECIDED;
+
+/// How many heads ahead the memory of lists is asked for, where it is far.
+const AHEAD: usize = 12;
 
 /// An input VC that asks for an output VC of a class.
 #[derive(Debug, Clone, Copy)]
@@ -54,7 +57,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         // At the buffered kinds what is listed may be allocated.
         if if Self::BUFFERED { self.delayed } else { delay.later } {
             assert!(out < self.routers[router as usize].radix, "{NO_SUCH_PORT}");
-            self.wait_until_ready(index, (out, class, commitment), delay);
+            self.wait_until_ready(router, index, (out, class, commitment), delay);
             return false;
         }
         self.list_vc_request(router, index, out, class, commitment);
@@ -63,9 +66,17 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
 
     /// A head will be on the list of requests when it is ready.
     #[inline(always)]
-    fn wait_until_ready(&mut self, index: usize, (out, class, commitment): (u16, u8, Commitment), delay: Delay) {
-        let (vc, last_output) = (index as u32, self.inputs[index].last_output);
-        self.unready[usize::from(delay.late)].push(delay.cycle, Unready { vc, out, last_output, class, commitment });
+    fn wait_until_ready(
+        &mut self,
+        router: u32,
+        index: usize,
+        (out, class, commitment): (u16, u8, Commitment),
+        delay: Delay,
+    ) {
+        let input = (index as u32 - (self.routers[router as usize].first_port << LOG)) as u16;
+        let last_output = self.inputs[index].last_output;
+        let head = Unready { router, input, out, last_output, class, commitment };
+        self.unready[usize::from(delay.late)].push(delay.cycle, head);
     }
 
     /// A head that decides again, at the front of input VC `index` (domain numbering), asks for an output VC. At the buffered
@@ -82,7 +93,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             if commitment == Commitment::Noted {
                 self.settle(router as usize, index);
             }
-            return self.wait_until_ready(index, (out, class, Commitment::Open), delay);
+            return self.wait_until_ready(router, index, (out, class, Commitment::Open), delay);
         }
         self.list_vc_request(router, index, out, class, commitment);
         self.activate(router);
@@ -144,11 +155,14 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
 
     /// Puts the heads that may be allocated from cycle `now` on, after a delay, on the lists of requests.
     pub(super) fn list_ready(&mut self, now: u32) {
+        let ahead = if self.bytes > FAR { AHEAD } else { usize::MAX / 2 };
         for late in 0..self.unready.len() {
             let ready = self.unready[late].take(now);
-            for &Unready { vc, out, last_output, class, commitment } in &ready {
-                let router = self.router_of[(vc >> LOG) as usize];
-                self.list_after(router, vc as usize, last_output, (out, class, commitment));
+            for (place, &Unready { router, input, out, last_output, class, commitment }) in ready.iter().enumerate() {
+                if let Some(next) = ready.get(place + ahead) {
+                    self.vc_requests.prefetch(self.lists(next.router as usize).0);
+                }
+                self.list_after(router, input, last_output, (out, class, commitment));
                 if Self::BUFFERED {
                     self.routers[router as usize].late += late as u16;
                 }
@@ -161,8 +175,8 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     /// Puts the head at the front of input VC `index` (domain numbering) on the list of requests.
     #[inline(always)]
     pub(super) fn list_vc_request(&mut self, router: u32, index: usize, out: u16, class: u8, commitment: Commitment) {
-        let last_output = self.inputs[index].last_output;
-        self.list_after(router, index, last_output, (out, class, commitment));
+        let input = (index as u32 - (self.routers[router as usize].first_port << LOG)) as u16;
+        self.list_after(router, input, self.inputs[index].last_output, (out, class, commitment));
     }
 
     /// The same of an input VC that was given `last_output` last.
@@ -170,17 +184,16 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     fn list_after(
         &mut self,
         router: u32,
-        index: usize,
+        input: u16,
         last_output: u16,
         (out, class, commitment): (u16, u8, Commitment),
     ) {
         let state = &mut self.routers[router as usize];
         assert!(out < state.radix, "{NO_SUCH_PORT}");
-        let vc_base = state.first_port << LOG;
-        let place = vc_base as usize + state.asking_vc as usize;
+        let vc_base = (state.first_port as usize) << LOG;
+        let place = vc_base + usize::from(state.asking_vc);
         state.asking_vc += 1;
-        let input = (index as u32 - vc_base) as u16;
-        debug_assert_eq!(last_output, self.inputs[index].last_output);
+        debug_assert_eq!(last_output, self.inputs[vc_base + usize::from(input)].last_output);
         let request = &mut self.vc_requests[place];
         (request.input, request.port, request.last_output, request.class) = (input, out, last_output, class);
         // At the kinds whose heads decide once, all requests are final.

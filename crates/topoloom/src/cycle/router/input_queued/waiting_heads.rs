@@ -88,8 +88,9 @@ impl WaitingHead {
 /// A head that will ask for an output VC once its stages' delays are over.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Unready {
-    /// Its input VC (domain numbering).
-    pub(super) vc: u32,
+    pub(super) router: u32,
+    /// Its input VC (router numbering).
+    pub(super) input: u16,
     pub(super) out: u16,
     /// As in [`VcRequest`](super::vc_allocator::VcRequest): its input VC, which is most often far by then, need not be looked
     /// at.
