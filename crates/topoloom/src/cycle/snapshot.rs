@@ -88,7 +88,8 @@ impl Wants {
 pub struct Snapshot {
     /// Cycles between two publications, or 0.
     period: u32,
-    /// By port of the network. Domains write between two barriers, and read at other times: no order is needed.
+    /// By port of the network, and behind these 0. Domains write between two barriers, and read at other times: no order is
+    /// needed.
     occupancy: Vec<AtomicU32>,
     /// By port of the network: flits in flight where nothing waits, which are no backlog.
     in_flight: Vec<u32>,
@@ -109,7 +110,7 @@ impl Snapshot {
     pub fn new(period: u32, in_flight: impl Iterator<Item = u32>, network: &Network, domains: usize) -> Self {
         let ports = if period > 0 { network.ports().len() } else { 0 };
         let routers = if period > 0 { network.num_routers() } else { 0 };
-        let occupancy = (0..ports).map(|_| AtomicU32::new(0)).collect();
+        let occupancy = (0..=ports).map(|_| AtomicU32::new(0)).collect();
         let of_sets = (0..ports).map(|_| AtomicU64::new(u64::MAX)).collect();
         let sent = (0..routers).map(|_| PacketCounter::default()).collect();
         let in_flight: Vec<u32> = in_flight.take(ports).collect();

@@ -255,12 +255,18 @@ mod tests {
 
     #[test]
     fn what_answers_at_the_destination_decides_blindly_there() {
+        let of_galaxyfly = ["min", "nar", "nal", "nag"].as_slice();
         for (spec, names) in [
-            ("hyperx:3x4,p=2", ["dor", "min", "val", "ugal-l"]),
-            ("dragonfly:a=4,h=2,p=2", ["min", "val", "ugal-l", "par"]),
+            ("hyperx:3x4,p=2", ["dor", "min", "val", "ugal-l"].as_slice()),
+            ("dragonfly:a=4,h=2,p=2", &["min", "val", "ugal-l", "par"]),
+            ("flex:3x3x3", &["lbr"]),
+            ("galaxyfly:n=3,q=5,a=3,p=2", of_galaxyfly),
+            ("galaxyfly:n=2,q=9,a=1,p=2,wiring=random", of_galaxyfly),
+            ("galaxyfly:n=6,q=1,a=2,p=1", of_galaxyfly),
+            ("galaxyfly:n=1,q=1,a=4,p=2", of_galaxyfly),
         ] {
             let network = topology::build(spec).expect(spec);
-            for (name, seed) in names.into_iter().flat_map(|name| (0..200).map(move |seed| (name, seed))) {
+            for (name, seed) in names.iter().flat_map(|name| (0..200).map(move |seed| (*name, seed))) {
                 let routing = build(&network, name).expect(name);
                 let mut rng = Rng::stream(seed, 3);
                 let [mut at, dst] = [(); 2].map(|()| RouterId(rng.below(network.num_routers() as u32)));

@@ -25,7 +25,7 @@ use super::{
 };
 use crate::catalogue::{Arguments, Key, Kind};
 use crate::error::Result;
-use crate::network::{Network, PortId, RouterId};
+use crate::network::{Network, RouterId};
 use crate::rng::{Rng, mix};
 
 pub(super) const LBR: RoutingInfo = RoutingInfo {
@@ -190,11 +190,13 @@ struct Queues<'a, V> {
 }
 
 impl<V: View> Queues<'_, V> {
+    /// That of a hop, or 0 if there is none.
     #[inline(always)]
-    fn of(&self, port: PortId) -> u32 {
+    fn of(&self, hop: &Hop) -> u32 {
         match self.all {
-            Some(all) => all[port.index()].load(Ordering::Relaxed),
-            None => self.view.published(port),
+            Some(all) => all[hop.port.index()].load(Ordering::Relaxed),
+            None if hop.exists() => self.view.published(hop.port),
+            None => 0,
         }
     }
 }
@@ -222,7 +224,7 @@ impl<M: Minimal> LoadBalancing<M> {
     fn new(minimal: M, network: &Network, given: LbrKeys) -> Self {
         let two = TwoPhase::new(minimal, network, twophase::Options::default());
         let mut made = Self { two, given, channels: ChannelEnds::new(network), paths: None };
-        made.paths = Paths::new(network.num_routers(), |[from, to], hops| {
+        made.paths = Paths::new(network.num_routers(), network.ports().len(), |[from, to], hops| {
             if made.two.minimal().reaches(from, to) {
                 made.walk(from, to, 0, |hop| {
                     hops.push(hop);
@@ -239,11 +241,17 @@ impl<M: Minimal> LoadBalancing<M> {
         PacketState::direct(pack(path, self.two.minimal().begin(&mut stream(path, at, dst))))
     }
 
+    /// The paths that are kept, if every path of their number to a target takes the same hop at a router.
+    #[inline(always)]
+    fn first_hops(&self) -> Option<&Paths> {
+        self.paths.as_ref().filter(|_| self.given.minimal.is_some() && self.two.minimal().counts_hops())
+    }
+
     #[inline(always)]
     fn step(&self, at: RouterId, bits: u32, target: RouterId, path: u32) -> Step {
         let minimal = self.two.minimal();
-        if let (0, Some(_), Some(paths), true) = (path, self.given.minimal, &self.paths, minimal.counts_hops()) {
-            // Every path of this number to the target takes this hop here.
+        if let (0, Some(paths)) = (path, self.first_hops()) {
+            // At the target itself it is any port.
             let port = self.channels.local(at, paths.first(at, target).port);
             return Step { port, class: bits as u8, bits: bits + 1 };
         }
@@ -312,7 +320,7 @@ impl<M: Minimal> LoadBalancing<M> {
         let [src, dst] = ends;
         let (mut queue, mut hops) = (0, 0);
         let whole = self.legs(ends, via, path, |target, hop| {
-            queue += queues.of(hop.port);
+            queue += queues.of(&hop);
             hops += 1;
             let lost = hop.to == src || (hop.to == dst && target != dst);
             !lost && queue < limit
@@ -332,9 +340,8 @@ impl<M: Minimal> LoadBalancing<M> {
         let (mut queue, mut hops, mut lost) = (0, 0, 0);
         // No path comes to one router twice, but two of them may.
         let mut add = |hop: &Hop, end: RouterId| {
-            let exists = u32::from(hop.exists());
-            queue += queues.of(hop.port) & exists.wrapping_neg();
-            hops += exists;
+            queue += queues.of(hop);
+            hops += u32::from(hop.exists());
             lost |= u32::from(hop.to == end);
         };
         if via == NO_VIA {
@@ -601,6 +608,11 @@ impl<M: Minimal> Routing for LoadBalancing<M> {
     }
 
     #[inline(always)]
+    fn answers_at_destination(&self, fresh: bool) -> bool {
+        !fresh && self.given.minimal == Some(1) && self.first_hops().is_some()
+    }
+
+    #[inline(always)]
     fn eject_class(&self, state: PacketState) -> Option<u8> {
         self.two.eject_class(PacketState { bits: unpack(state.bits).1, ..state })
     }
@@ -629,6 +641,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::network::PortId;
     use crate::rng::Rng;
 
     proptest! {

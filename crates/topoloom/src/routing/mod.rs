@@ -277,7 +277,8 @@ pub trait View {
         outputs.map(|output| self.wanted(output)).sum()
     }
 
-    /// The values of [`View::published`] by port of the network, for routings that read many; `None` without a table.
+    /// The values of [`View::published`] by port of the network, and behind them 0, for routings that read many; `None` without
+    /// a table.
     fn published_table(&self) -> Option<&[AtomicU32]> {
         None
     }

@@ -13,14 +13,16 @@ pub(super) struct Hop {
 }
 
 impl Hop {
-    /// What follows the last hop of a path that is shorter than others. It names a port, so that it can be looked up all the
-    /// same.
-    const NONE: Self = Self { port: PortId(0), to: RouterId(u32::MAX) };
+    /// What follows the last hop of a path that is shorter than others, in a network of so many ports. It names one behind them,
+    /// so that it can be looked up all the same.
+    fn none(ports: usize) -> Self {
+        Self { port: PortId(ports as u32), to: RouterId(u32::MAX) }
+    }
 
     /// False for what follows the last hop.
     #[inline(always)]
     pub(super) fn exists(self) -> bool {
-        self.to != Self::NONE.to
+        self.to != RouterId(u32::MAX)
     }
 }
 
@@ -33,9 +35,13 @@ pub(super) struct Paths {
 }
 
 impl Paths {
-    /// Keeps what `walk` adds for every pair of different routers; `None` if that is too much.
-    pub(super) fn new(routers: usize, mut walk: impl FnMut([RouterId; 2], &mut Vec<Hop>)) -> Option<Self> {
-        let (mut longest, mut hops) = (1, Vec::new());
+    /// Keeps what `walk` adds for every pair of different routers of a network of so many ports; `None` if that is too much.
+    pub(super) fn new(
+        routers: usize,
+        ports: usize,
+        mut walk: impl FnMut([RouterId; 2], &mut Vec<Hop>),
+    ) -> Option<Self> {
+        let (mut longest, mut hops, none) = (1, Vec::new(), Hop::none(ports));
         let mut path = Vec::new();
         for pair in 0..routers * routers {
             let ends = [pair / routers, pair % routers];
@@ -44,13 +50,13 @@ impl Paths {
                 walk(ends.map(|router| RouterId(router as u32)), &mut path);
             }
             if path.len() > longest {
-                hops = widened(&hops, longest, path.len());
+                hops = widened(&hops, none, longest, path.len());
                 longest = path.len();
             }
             if routers * routers * longest > MOST_HOPS {
                 return None;
             }
-            path.resize(longest, Hop::NONE);
+            path.resize(longest, none);
             hops.extend_from_slice(&path);
         }
         Some(Self { routers, longest, hops })
@@ -84,9 +90,9 @@ impl Paths {
     }
 }
 
-/// Paths of `from` places each, with `to` places each.
-fn widened(hops: &[Hop], from: usize, to: usize) -> Vec<Hop> {
-    let mut wide = vec![Hop::NONE; hops.len() / from * to];
+/// Paths of `from` places each, with `to` places each, the new ones filled with `none`.
+fn widened(hops: &[Hop], none: Hop, from: usize, to: usize) -> Vec<Hop> {
+    let mut wide = vec![none; hops.len() / from * to];
     wide.chunks_exact_mut(to).zip(hops.chunks_exact(from)).for_each(|(wide, path)| wide[..from].copy_from_slice(path));
     wide
 }
@@ -99,7 +105,7 @@ mod tests {
     fn a_pair_has_the_hops_that_were_added() {
         let on = |at: u32| Hop { port: PortId(10 * at), to: RouterId(at + 1) };
         let walk = |[from, to]: [RouterId; 2], hops: &mut Vec<Hop>| hops.extend((from.0..to.0).map(on));
-        let paths = Paths::new(4, walk).expect("few");
+        let paths = Paths::new(4, 40, walk).expect("few");
         let between = |from, to| paths.between(RouterId(from), RouterId(to)).collect::<Vec<_>>();
         assert_eq!(between(1, 3), [on(1), on(2)]);
         assert_eq!(between(0, 3), [on(0), on(1), on(2)]);
@@ -108,9 +114,9 @@ mod tests {
         let (places, known) =
             (paths.places::<0>(RouterId(1), RouterId(3)), paths.places::<3>(RouterId(1), RouterId(3)));
         assert_eq!((paths.longest(), places), (3, known));
-        assert_eq!(places, [on(1), on(2), Hop::NONE]);
+        assert_eq!(places, [on(1), on(2), Hop::none(40)]);
         assert_eq!(paths.first(RouterId(1), RouterId(3)), on(1));
         // A line of 300 routers has paths of up to 299 hops.
-        assert!(Paths::new(300, walk).is_none());
+        assert!(Paths::new(300, 3_000, walk).is_none());
     }
 }
