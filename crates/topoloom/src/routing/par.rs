@@ -443,6 +443,11 @@ impl<M: Minimal> Routing for Late<M> {
     }
 
     #[inline(always)]
+    fn draws(&self, _fresh: bool) -> bool {
+        false
+    }
+
+    #[inline(always)]
     fn eject_class(&self, state: PacketState) -> Option<u8> {
         self.two.eject_class(Self::inner(state)).map(|class| class + 1)
     }
