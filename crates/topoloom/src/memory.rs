@@ -35,7 +35,8 @@ pub fn prefetch_whole<T>(entries: &[T], index: usize) {
     (0..size_of::<T>()).step_by(LINE).for_each(|at| prefetch_line(entry.wrapping_add(at)));
 }
 
-/// The same of `len` entries from `first` on. As many lines as they may take, wherever they begin: that number is predicted.
+/// The same of `len` entries from `first` on. As many lines as they may take, wherever they begin: of equally many
+/// entries these are the same number, and the loop's branch is predicted.
 #[inline(always)]
 pub fn prefetch_part<T>(entries: &[T], first: usize, len: usize) {
     let start = entries.as_ptr().wrapping_add(first).cast::<u8>();

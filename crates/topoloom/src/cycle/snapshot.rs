@@ -220,7 +220,7 @@ impl Snapshot {
         self.once(&self.of_sets[set.index()], || published.sum())
     }
 
-    /// Those of all outputs, by port.
+    /// Those of all outputs, by port, and 0 behind them.
     #[inline(always)]
     pub fn table(&self) -> &[AtomicU32] {
         &self.occupancy
@@ -376,6 +376,9 @@ mod tests {
                 let ports = (0..expected.len() as u32).map(PortId);
                 let found: Vec<u32> = ports.map(|port| engine.shared.snapshot.occupancy(port)).collect();
                 assert_eq!(found, expected, "period {period}, cycle {cycle}");
+                let table: Vec<u32> =
+                    engine.shared.snapshot.table().iter().map(|flits| flits.load(Ordering::Relaxed)).collect();
+                assert_eq!(table, [&found[..], &[0]].concat(), "nothing is behind the last port");
                 engine.advance(cycle + 1);
             }
             assert!(expected.iter().any(|&flits| flits > 0));

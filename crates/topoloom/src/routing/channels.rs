@@ -29,7 +29,7 @@ impl ChannelEnds {
     /// The inverse: which of a router's own outputs a port is.
     #[inline(always)]
     pub(super) fn local(&self, at: RouterId, port: PortId) -> u16 {
-        port.0.wrapping_sub(self.port_base[at.index()]) as u16
+        (port.0 - self.port_base[at.index()]) as u16
     }
 
     /// The router behind an output.

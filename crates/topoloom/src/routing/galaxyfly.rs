@@ -223,6 +223,7 @@ impl Ways {
         };
         let places: Vec<Place> = network.routers().map(place).collect();
         let links = galaxy.supernodes() as usize * degree as usize;
+        // Where there is no link, a last hop looks at a gate all the same.
         let (mut gates, mut peers) = (vec![Gate { router: 0, port: 0 }; links.max(1)], vec![0; links]);
         for router in network.routers() {
             let here = places[router.index()];
@@ -259,11 +260,10 @@ impl Ways {
         self.gates[(supernode * self.row + link) as usize]
     }
 
-    /// The routers at both ends of a link of a supernode.
+    /// The router behind a link of a supernode.
     #[inline(always)]
-    fn ends(&self, supernode: u32, link: u32) -> [u32; 2] {
-        let router = supernode * self.a + u32::from(self.gate(supernode, link).router);
-        [router, self.peers[(supernode * self.degree + link) as usize]]
+    fn behind(&self, supernode: u32, link: u32) -> RouterId {
+        RouterId(self.peers[(supernode * self.degree + link) as usize])
     }
 
     /// The router of a supernode that has a link.
@@ -388,8 +388,8 @@ impl Ways {
         (self.p + to - u32::from(to > own)) as u16
     }
 
-    /// The next hop of a plan: its output, whether it is global, and the plan after it. Most often without a branch, as many of
-    /// them would be mispredicted. It may be asked at the destination as well.
+    /// The next hop of a plan: its output, whether it is global, and the plan after it. Without branches, of which many would be
+    /// mispredicted. It may be asked at the destination as well.
     #[inline(always)]
     fn next(&self, at: RouterId, plan: Plan, to: RouterId) -> (u16, bool, Plan) {
         let (here, there) = (self.place(at), self.place(to));
@@ -397,6 +397,8 @@ impl Ways {
         let planned = plan.link_number();
         let last = (planned == 0) & (here.supernode == there.supernode);
         let direct = self.galaxy.link_to_neighbor(here.parts, there.parts);
+        let leads_on = || planned > 0 || self.galaxy.link(here.parts, there.parts) == Some(direct);
+        debug_assert!(last || leads_on(), "the plan leads to a neighbour");
         let link = select_unpredictable(planned == 0, direct, planned.wrapping_sub(1));
         let gate = self.gate(here.supernode, select_unpredictable(last, 0, link));
         let router = select_unpredictable(last, to.0.wrapping_sub(first), gate.router.into());
@@ -534,7 +536,7 @@ impl Adaptive {
                 (router != src && router != dst).then_some((router, None))
             }
             Detours::Global => {
-                let arrived = RouterId(self.ways.ends(here, drawn)[1]);
+                let arrived = self.ways.behind(here, drawn);
                 let back = self.ways.galaxy.back(here, drawn);
                 let there = self.ways.place(dst).supernode;
                 (self.ways.place(arrived).supernode != there).then_some((arrived, Some(back)))
@@ -715,6 +717,12 @@ mod tests {
     fn links_to_common_neighbours_are_those_of_least_cost() {
         for spec in ["galaxyfly:n=1,q=13,a=3,p=1", "galaxyfly:n=4,q=5,a=2,p=1", "galaxyfly:n=6,q=1,a=3,p=1"] {
             let network = topology::build(spec).expect(spec);
+            let own = network.structure::<Galaxyfly>().expect("a Galaxyfly");
+            let joint = |from: u32, to: u32| {
+                let links = network.routers().flat_map(|a| network.neighbors(a).map(move |(_, b)| (a, b)));
+                let mut found = links.filter(|(a, b)| (own.supernode(*a), own.supernode(*b)) == (from, to));
+                found.next().expect("supernodes that are joined")
+            };
             for how in ["", "common=random"] {
                 let given = Arguments::read(MIN.entry(), MIN.name, how).expect("a key of min");
                 let ways = Ways::new(&network, &given).expect("small").expect("a Galaxyfly");
@@ -724,7 +732,14 @@ mod tests {
                         continue;
                     }
                     let mut all = Vec::new();
-                    ways.common(at, to, None, |link, cost| all.push((link, cost)));
+                    ways.common(at, to, None, |link, cost| {
+                        let [here, there] = [at, to].map(|router| own.supernode(router));
+                        let middle = own.galaxy.neighbor(here, link);
+                        let [(leaves, enters), (turns, arrives)] = [joint(here, middle), joint(middle, there)];
+                        let hops = [leaves != at, enters != turns, arrives != to].map(u32::from).iter().sum();
+                        assert_eq!(cost, if ways.any_common { 0 } else { hops }, "{spec} {how} {at:?} {to:?} {link}");
+                        all.push((link, cost));
+                    });
                     for except in std::iter::once(None).chain(all.iter().map(|(link, _)| Some(*link))) {
                         let left = || all.iter().filter(|(link, _)| Some(*link) != except);
                         let least = left().map(|(_, cost)| *cost).min();
@@ -743,7 +758,14 @@ mod tests {
 
     #[test]
     fn common_neighbours_are_those_that_both_have() {
-        for spec in ["galaxyfly:n=1,q=13,a=3,p=1", "galaxyfly:n=4,q=5,a=2,p=1", "galaxyfly:n=6,q=1,a=3,p=1"] {
+        for spec in [
+            "galaxyfly:n=1,q=13,a=3,p=1",
+            "galaxyfly:n=4,q=5,a=2,p=1",
+            "galaxyfly:n=6,q=1,a=3,p=1",
+            "galaxyfly:n=4,q=7,a=1,p=1",
+            "galaxyfly:n=3,q=8,a=1,p=1",
+            "galaxyfly:n=3,q=9,a=1,p=1",
+        ] {
             let network = topology::build(spec).expect(spec);
             let galaxy = &network.structure::<Galaxyfly>().expect("a Galaxyfly").galaxy;
             let neighbors = |supernode| (0..galaxy.degree()).map(move |link| galaxy.neighbor(supernode, link));
@@ -753,6 +775,7 @@ mod tests {
                 let [here, there] = [from, to].map(|supernode| galaxy.parts(supernode));
                 let link = (0..).zip(neighbors(from)).find(|(_, other)| *other == to).map(|(link, _)| link);
                 assert_eq!(galaxy.link(here, there), link, "{spec}: {from} {to}");
+                assert!(link.is_none_or(|link| galaxy.link_to_neighbor(here, there) == link), "{spec}: {from} {to}");
                 if from == to || link.is_some() {
                     continue;
                 }

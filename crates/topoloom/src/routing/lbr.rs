@@ -638,6 +638,8 @@ impl<M: Minimal> Routing for LoadBalancing<M> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use proptest::prelude::*;
 
     use super::*;
@@ -688,14 +690,27 @@ mod tests {
         }
     }
 
-    /// Random short queues of all outputs in the network.
+    /// Random short queues of all outputs in the network, perhaps as a table.
+    #[derive(Clone)]
     struct Published {
         seed: u64,
+        table: Option<Arc<[AtomicU32]>>,
+    }
+
+    impl Published {
+        fn tabled(self, ports: usize) -> Self {
+            let queues = (0..ports as u32).map(|port| self.published(PortId(port)));
+            Self { table: Some(queues.chain([0]).map(AtomicU32::new).collect()), ..self }
+        }
     }
 
     impl View for Published {
         fn copy(&self) -> Self {
-            Self { ..*self }
+            self.clone()
+        }
+
+        fn published_table(&self) -> Option<&[AtomicU32]> {
+            self.table.as_deref()
         }
 
         fn occupancy(&self, _port: u32) -> u32 {
@@ -781,7 +796,8 @@ mod tests {
                         let routers = network.num_routers() as u32;
                         let src = RouterId(seed as u32 % routers);
                         let ends = [src, RouterId((src.0 + 1 + seed as u32 / 7 % (routers - 1)) % routers)];
-                        let (view, packets) = (Published { seed }, seed as u32 % 4);
+                        let (view, packets) = (Published { seed, table: None }, seed as u32 % 4);
+                        let view = if seed % 2 == 0 { view } else { view.tabled(network.ports().len()) };
                         let minimal = lbr.minimal_paths(ends[0], ends[1]);
                         let found = lbr.candidates(ends, minimal, packets, &view, &mut room);
                         let of = |path: &Candidate| {

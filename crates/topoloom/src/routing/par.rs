@@ -444,6 +444,7 @@ impl<M: Minimal> Routing for Late<M> {
 
     #[inline(always)]
     fn draws(&self, _fresh: bool) -> bool {
+        // Most queues on minimal paths are short, and no detour is drawn: so it is at the second router, too, where most decide.
         false
     }
 

@@ -97,7 +97,7 @@ pub struct Galaxy {
 const NOT_THERE: u16 = u16::MAX;
 
 /// A path of two links between supernodes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub struct Over {
     /// The supernode between them.
     pub middle: u32,
@@ -117,12 +117,13 @@ impl Galaxy {
         let generators = GeneratorSets::new(&field, q).x;
         let moved: Vec<u32> =
             (0..q).flat_map(|x| generators.iter().map(move |&g| (x, g))).map(|(x, g)| field.add(x, g)).collect();
-        let mut places = vec![NOT_THERE; (q * q) as usize];
-        for (x, reached) in moved.chunks(generators.len()).enumerate() {
-            (0..).zip(reached).for_each(|(place, &y)| places[x * q as usize + y as usize] = place);
+        let labels = q as usize;
+        let mut places = vec![NOT_THERE; labels * labels];
+        for (row, reached) in places.chunks_mut(labels).zip(moved.chunks(generators.len())) {
+            (0..).zip(reached).for_each(|(place, &y)| row[y as usize] = place);
         }
         // From g to 0.
-        let back = generators.iter().map(|&g| places[(g * q) as usize].into()).collect();
+        let back = generators.iter().map(|&g| places[g as usize * labels].into()).collect();
         let powers = [q - 2, 1].map(|exponent| field.power(exponent));
         let over_and_times = (0..q).flat_map(|x| powers.map(|power| field.multiply(power, x))).collect();
         Self { n, q, field: Some(field), generators, places, moved, back, over_and_times }
@@ -172,7 +173,7 @@ impl Galaxy {
 
     #[inline(always)]
     fn place(&self, x: u32, y: u32) -> u16 {
-        self.places[(x * self.q + y) as usize]
+        self.places[x as usize * self.q as usize + y as usize]
     }
 
     /// The element y - x.
@@ -306,8 +307,9 @@ impl Galaxy {
         }
     }
 
-    /// Calls `visit` with the first links of these, in the same order, and in between with other numbers: also with whether it
-    /// is such a link. A `visit` without branches takes less time than a branch on what is often as likely as not.
+    /// Calls `visit` with the first links of the paths of [`Galaxy::common`], in their order, and in between with other numbers: also
+    /// with whether it is such a link. A `visit` without branches takes less time than a branch on what is often as likely as
+    /// not.
     #[inline(always)]
     pub fn candidates(&self, (c, x): (u32, u32), (d, y): (u32, u32), mut visit: impl FnMut(u32, bool)) {
         if c == d {

@@ -512,6 +512,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
                 let VcRequest { input, port, .. } = self.vc_requests[first_vc + place];
                 self.expect_transfer(first_vc, input, port << LOG, channels);
             });
+            // Under cut-through a transfer does not look at output VCs.
             in_groups(if self.cut_through() { 0 } else { early }..asking_vc, |place| {
                 let VcRequest { input, port, .. } = self.vc_requests[first_vc + place];
                 if !Self::BUFFERED {
@@ -1402,7 +1403,12 @@ mod tests {
     fn what_is_far_moves_as_what_is_near() {
         // One domain of all routers has more than two megabytes of tables, each of two has less.
         let network = crate::topology::build("hyperx:14x14,p=40").unwrap();
+        let cut_through = r#"{"vcs": 4, "warmup": 0, "measure": 30, "flow": "vct", "buffers": "shared:4", "speedup": 2,
+            "routing_delay": 1, "buffer": 16, "threads": "#;
         for (routing, config) in [
+            ("dor", r#"{"vcs": 4, "warmup": 0, "measure": 30, "threads": "#),
+            ("dor", cut_through),
+            ("ugal-l", cut_through),
             ("ugal-l", r#"{"vcs": 4, "warmup": 0, "measure": 30, "seed": 3, "threads": "#),
             ("dimwar", r#"{"vcs": 4, "warmup": 0, "measure": 30, "routing_delay": 1, "packet": "1-3", "threads": "#),
         ] {

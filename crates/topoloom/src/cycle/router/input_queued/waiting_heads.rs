@@ -88,6 +88,7 @@ impl WaitingHead {
 /// A head that will ask for an output VC once its stages' delays are over.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Unready {
+    /// The router (domain numbering).
     pub(super) router: u32,
     /// Its input VC (router numbering).
     pub(super) input: u16,
