@@ -13,7 +13,7 @@ pub(super) struct Hop {
 }
 
 impl Hop {
-    /// What follows the last hop of a path that is shorter than others, in a network of so many ports. It names one behind them,
+    /// What follows the last hop of a path that is shorter than others, in a network of `ports`. It names one behind them,
     /// so that it can be looked up all the same.
     fn none(ports: usize) -> Self {
         Self { port: PortId(ports as u32), to: RouterId(u32::MAX) }
@@ -35,7 +35,7 @@ pub(super) struct Paths {
 }
 
 impl Paths {
-    /// Keeps what `walk` adds for every pair of different routers of a network of so many ports; `None` if that is too much.
+    /// Keeps what `walk` adds for every pair of different routers of a network of `ports`; `None` if that is too much.
     pub(super) fn new(
         routers: usize,
         ports: usize,
