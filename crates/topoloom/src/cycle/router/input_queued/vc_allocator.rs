@@ -162,7 +162,8 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
                 if let Some(next) = ready.get(place + ahead) {
                     self.vc_requests.prefetch(self.lists(next.router as usize).0);
                 }
-                self.list_after(router, input, last_output, (out, class, commitment));
+                let index = self.lists(router as usize).0 + usize::from(input);
+                self.list_after(router, index, last_output, (out, class, commitment));
                 if Self::BUFFERED {
                     self.routers[router as usize].late += late as u16;
                 }
@@ -175,8 +176,8 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     /// Puts the head at the front of input VC `index` (domain numbering) on the list of requests.
     #[inline(always)]
     pub(super) fn list_vc_request(&mut self, router: u32, index: usize, out: u16, class: u8, commitment: Commitment) {
-        let input = (index as u32 - (self.routers[router as usize].first_port << LOG)) as u16;
-        self.list_after(router, input, self.inputs[index].last_output, (out, class, commitment));
+        let last_output = self.inputs[index].last_output;
+        self.list_after(router, index, last_output, (out, class, commitment));
     }
 
     /// The same of an input VC that was given `last_output` last.
@@ -184,16 +185,17 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     fn list_after(
         &mut self,
         router: u32,
-        input: u16,
+        index: usize,
         last_output: u16,
         (out, class, commitment): (u16, u8, Commitment),
     ) {
         let state = &mut self.routers[router as usize];
         assert!(out < state.radix, "{NO_SUCH_PORT}");
-        let vc_base = (state.first_port as usize) << LOG;
-        let place = vc_base + usize::from(state.asking_vc);
+        let vc_base = state.first_port << LOG;
+        let place = vc_base as usize + state.asking_vc as usize;
         state.asking_vc += 1;
-        debug_assert_eq!(last_output, self.inputs[vc_base + usize::from(input)].last_output);
+        let input = (index as u32 - vc_base) as u16;
+        debug_assert_eq!(last_output, self.inputs[index].last_output);
         let request = &mut self.vc_requests[place];
         (request.input, request.port, request.last_output, request.class) = (input, out, last_output, class);
         // At the kinds whose heads decide once, all requests are final.
