@@ -502,9 +502,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
                 1 if KIND != GENERAL => 0,
                 _ => asking_vc - usize::from(late),
             };
-            if matches!(KIND, PLAIN | BUFFERED | BUFFERED_ADAPTIVE)
-                && asking_vc + asking_switch > usize::from(radix) / 4
-            {
+            if (KIND == PLAIN || Self::BUFFERED) && asking_vc + asking_switch > usize::from(radix) / 4 {
                 let looked_at = if Self::BUFFERED { early } else { asking_vc };
                 return self.expect_ports(first_vc, radix.into(), (looked_at, asking_switch), channels);
             }
