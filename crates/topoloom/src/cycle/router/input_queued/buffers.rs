@@ -26,7 +26,7 @@ pub(super) struct InputVc {
     /// [`NONE`]; see [`InputQueuedRouters::held`]. At the others: the place of its record, if it has one; see
     /// [`InputQueuedRouters::record`].
     pub(super) kept: u16,
-    /// The router's output VC that it was given last; that of the packet at the front from its first flit's leaving on.
+    /// The batch's output VC that it was given last; that of the packet at the front from its first flit's leaving on.
     pub(super) last_output: u16,
     /// The class that its head wants while it waits, off all lists, for a VC.
     pub(super) class: u8,
@@ -86,7 +86,7 @@ pub(super) struct OutputVc {
     /// Slots taken behind it: flits sent whose credits have not come back, or, under virtual cut-through, whole
     /// packets from the moment at which they are given the VC.
     pub(super) occupancy: u16,
-    /// The router's input VC that was given it last.
+    /// The batch's input VC that was given it last.
     pub(super) last_input: u16,
 }
 
@@ -136,7 +136,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         self.waiting.insert(port, input);
     }
 
-    /// The input VC (router numbering) that holds output VC `vc` (domain numbering), or [`NONE`]: the one that was given it
+    /// The input VC (numbering of its batch) that holds output VC `vc` (domain numbering), or [`NONE`]: the one that was given it
     /// last, while it is not free. In the general kind it may not be noted.
     #[inline(always)]
     pub(super) fn holder(&self, vc: usize) -> u16 {
@@ -147,8 +147,8 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         }
     }
 
-    /// The output VC (router numbering) of a packet whose head has left, and of which the next flit comes to the front of input
-    /// VC `input`; the first VC of its router is `vc_base`.
+    /// The output VC of a packet whose head has left, and of which the next flit comes to the front of input VC `input`; the
+    /// first VC of their batch is `vc_base`.
     #[inline(always)]
     pub(super) fn held(&self, vc_base: usize, input: u16) -> u16 {
         let InputVc { kept, last_output, .. } = self.inputs[vc_base + usize::from(input)];
@@ -157,9 +157,11 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         held
     }
 
-    /// The output VC (router numbering) that the packet at the front of input VC `input` of a router holds, if it holds one.
+    /// The output VC that the packet at the front of input VC `input` of a router holds, if it holds one (both in the numbering of
+    /// its batch).
     pub(super) fn find_held(&self, router: usize, input: u16) -> Option<u16> {
-        let (first_vc, vcs) = ((self.routers[router].first_port as usize) << LOG, self.radix(router) << LOG);
+        let (first_vc, vcs) = (self.batch_base(router), self.radix(router) << LOG);
+        let own = ((self.routers[router].first_port << LOG) - first_vc as u32) as u16;
         let InputVc { kept, last_output, flits, .. } = self.inputs[first_vc + usize::from(input)];
         if KIND == GENERAL {
             return Some(kept).filter(|&output| output != NONE);
@@ -167,7 +169,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         let holds = |&output: &u16| self.holder(first_vc + usize::from(output)) == input;
         // Where the head has left, the input VC has the output VC noted. Else that may be of an earlier packet.
         let noted = Some(last_output).filter(|&output| output != NONE && holds(&output));
-        if flits == 0 { noted } else { noted.or_else(|| (0..vcs as u16).find(holds)) }
+        if flits == 0 { noted } else { noted.or_else(|| (own..own + vcs as u16).find(holds)) }
     }
 
     /// The flit at the front of input VC `index` (domain numbering).
@@ -276,6 +278,8 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             true => self.outputs[(port << LOG) + free.trailing_zeros() as usize].last_input,
             false => NONE,
         };
+        let own = (vc_base - self.batch_base(router)) as u16;
+        let last = if last == NONE { NONE } else { last - own };
         for (word, part) in self.waiting.words_behind(last) {
             let mut bits = self.waiting.word(port, word) & part;
             while bits != 0 {
@@ -409,8 +413,8 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         let input = self.holder(vc as usize);
         if input != NONE {
             self.starved[vc as usize] = false;
-            let output = (vc - (self.routers[router as usize].first_port << LOG)) as u16;
-            self.ask_switch(router as usize, input, output);
+            let output = vc as usize - self.batch_base(router as usize);
+            self.ask_switch(self.lead_of(router), input, output as u16);
         } else if self.fits(port, vc as usize % (1 << LOG), self.wanted[vc as usize].into()) {
             self.starved[vc as usize] = false;
             self.freed(router as usize, port);

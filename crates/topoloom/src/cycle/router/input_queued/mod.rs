@@ -47,8 +47,11 @@ const NEAR: usize = 128 << 10;
 const DEEP: usize = 256 << 10;
 /// Bytes up to which asking for that of requests router by router does not.
 const FAR: usize = 2 << 20;
-/// Routers of 64 with requests up to which asking for what their first ones are about does, beyond [`NEAR`]: most have one.
+/// Batches of 64 with requests up to which asking for what their first ones are about does, beyond [`NEAR`]: routers alone most
+/// often have one.
 const FEW: u32 = 32;
+/// Ports of a batch of buffered routers, at most. With more the tables of a batch are too far.
+const BATCH: usize = 256;
 /// No VC: an idle input VC's output, a free output VC's owner.
 const NONE: u16 = u16::MAX;
 
@@ -68,23 +71,41 @@ struct PortArbiters {
     waiting: u16,
 }
 
-/// A router's share of the tables: its ports, and its lists of requests, which begin at its first VC.
+/// A router's share of the tables, and, at the first router of a batch, what the batch asks for.
+///
+/// A batch is some consecutive routers that are allocated together: ports and VCs are numbered from its first port on, and its
+/// lists of requests begin at its first VC. What asks for an output is of the output's router, so the routers of a batch do not
+/// see each other. One step for all of them takes less time than one for each: its loops are longer, and their ends are
+/// mispredicted less often.
 #[derive(Debug, Clone, Copy)]
 struct RouterState {
     first_port: u32,
     /// Its ports.
     radix: u16,
-    /// Input VCs that ask for an output VC.
-    asking_vc: u16,
-    /// Input VCs that ask for the switch.
-    asking_switch: u16,
-    /// It is on the list of those whose heads decide again in the next cycle.
-    look: bool,
     /// Input VCs whose heads may decide again, as they have been denied a VC.
     undecided: u16,
+    /// The ports of its batch.
+    ports: u16,
+    /// Input VCs of the batch that ask for an output VC.
+    asking_vc: u16,
+    /// Input VCs of the batch that ask for the switch.
+    asking_switch: u16,
     /// At the buffered kinds: of those that ask for an output VC, the last ones that may be given one from the later step of
     /// the cycle on.
     late: u16,
+    /// The sum of the batch's `undecided`.
+    all_undecided: u16,
+    /// It is on the list of those whose heads decide again in the next cycle.
+    look: bool,
+}
+
+/// One more head is undecided at a router whose batch begins with router `lead`, or one less.
+#[inline(always)]
+fn count_undecided(routers: &mut Table<RouterState>, lead: usize, router: usize, change: i16) {
+    let own = &mut routers[router].undecided;
+    *own = own.wrapping_add_signed(change);
+    let all = &mut routers[lead].all_undecided;
+    *all = all.wrapping_add_signed(change);
 }
 
 /// The masks of all 256 classes that a flit can name; those that there are not have no VC.
@@ -205,6 +226,8 @@ impl Router for Options {
 #[derive(Debug)]
 pub struct InputQueuedRouters<const LOG: u32, const KIND: u8> {
     routers: Table<RouterState>,
+    /// A batch is 2^`batch_log` routers, the last one perhaps fewer.
+    batch_log: u32,
     inputs: Table<InputVc>,
     outputs: Table<OutputVc>,
     /// By output VC: true if the packet that holds it waits, off all lists, for a credit; if none does, that a head waits for
@@ -235,7 +258,7 @@ pub struct InputQueuedRouters<const LOG: u32, const KIND: u8> {
     /// By class, the slots of its VCs behind an output.
     slots: Box<[u32; 256]>,
     pool: Pool<Flit>,
-    /// 1 for routers that have requests, else 0, up to a multiple of 64 of them: they are visited in order, as their tables
+    /// 1 for batches that have requests, else 0, up to a multiple of 64 of them: they are visited in order, as their tables
     /// lie in memory.
     active: Table<u8>,
     /// What the allocations of all routers read and write: more than [`NEAR`] or [`FAR`]?
@@ -356,10 +379,11 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
                 if KIND == GENERAL && self.delayed {
                     self.ready[index] = after(self.speedup, first_step(self.speedup, now), self.delays.sw_alloc);
                 }
-                let vc_base = self.routers[router as usize].first_port << LOG;
+                let lead = self.lead_of(router);
+                let vc_base = self.routers[lead].first_port << LOG;
                 let input = (vc - vc_base) as u16;
                 let output = self.held(vc_base as usize, input);
-                self.ask_switch(router as usize, input, output);
+                self.ask_switch(lead, input, output);
             }
         }
         self.activate(router);
@@ -444,10 +468,29 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
 
     #[inline(always)]
     fn activate(&mut self, router: u32) {
-        self.active[router as usize] = 1;
+        let batch = (router >> self.batch_log()) as usize;
+        self.active[batch] = 1;
     }
 
-    /// The routers from number 64 `word` on that have requests, a bit each.
+    /// The routers of a batch are 2^this: one alone, but at the buffered kinds.
+    #[inline(always)]
+    fn batch_log(&self) -> u32 {
+        if Self::BUFFERED { self.batch_log } else { 0 }
+    }
+
+    /// The first router of a router's batch.
+    #[inline(always)]
+    fn lead_of(&self, router: u32) -> usize {
+        (router >> self.batch_log() << self.batch_log()) as usize
+    }
+
+    /// The first VC of a router's batch.
+    #[inline(always)]
+    fn batch_base(&self, router: usize) -> usize {
+        (self.routers[self.lead_of(router as u32)].first_port as usize) << LOG
+    }
+
+    /// The batches from number 64 `word` on that have requests, a bit each.
     #[inline(always)]
     fn active_bits(&self, word: usize) -> u64 {
         // Bit 8 i moves to 56 + i; no two of the others meet.
@@ -489,14 +532,15 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     fn expect(&self, word: usize, next: u64, substeps: u32, channels: &Channels) {
         let after = next & next.wrapping_sub(1);
         if after != 0 {
-            let (first_vc, asking_vc, asking_switch) = self.lists(word * 64 + after.trailing_zeros() as usize);
+            let (first_vc, asking_vc, asking_switch) =
+                self.lists((word * 64 + after.trailing_zeros() as usize) << self.batch_log());
             (0..asking_vc).step_by(8).for_each(|place| self.vc_requests.prefetch(first_vc + place));
             (0..asking_switch).step_by(16).for_each(|place| self.switch_requests.prefetch(first_vc + place));
         }
         if next != 0 {
-            let router = word * 64 + next.trailing_zeros() as usize;
+            let router = (word * 64 + next.trailing_zeros() as usize) << self.batch_log();
             let (first_vc, asking_vc, asking_switch) = self.lists(router);
-            let RouterState { radix, late, .. } = self.routers[router];
+            let RouterState { ports: radix, late, .. } = self.routers[router];
             // Those that may be given a VC in an earlier step may cross in the same cycle.
             let early = match substeps {
                 1 if KIND != GENERAL => 0,
@@ -547,17 +591,18 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         });
     }
 
-    /// Asks for the memory that the first request of the router two behind the next of these is about, or of the last one:
-    /// where few routers of a word have requests, most have one.
+    /// Asks for the memory that the first request of the batch two behind the next of these is about, or of the last one:
+    /// where few of a word have requests, most have one.
     #[inline(always)]
-    fn expect_alone(&self, word: usize, routers: u64, channels: &Channels) {
-        // Without branches, which are mispredicted at the last routers of each word.
-        let drop_first = |routers: u64| {
-            let others = routers & routers.wrapping_sub(1);
-            if others == 0 { routers } else { others }
+    fn expect_alone(&self, word: usize, batches: u64, channels: &Channels) {
+        // Without branches, which are mispredicted at the last ones of each word.
+        let drop_first = |batches: u64| {
+            let others = batches & batches.wrapping_sub(1);
+            if others == 0 { batches } else { others }
         };
-        let behind = drop_first(drop_first(routers));
-        let first_port = self.routers[word * 64 + behind.trailing_zeros() as usize].first_port as usize;
+        let behind = drop_first(drop_first(batches));
+        let first_port =
+            self.routers[(word * 64 + behind.trailing_zeros() as usize) << self.batch_log()].first_port as usize;
         let VcRequest { input, port, .. } = self.vc_requests[first_port << LOG];
         let (input, port) = (first_port + usize::from(Self::port(input)), first_port + usize::from(port));
         self.ports.prefetch(port);
@@ -574,14 +619,14 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         self.waiting_heads.prefetch((self.routers[router].first_port as usize) << LOG);
     }
 
-    /// The first VC of a router, and the lengths of its lists of requests.
+    /// The first VC of the batch whose first router is `lead`, and the lengths of its lists of requests.
     #[inline(always)]
-    fn lists(&self, router: usize) -> (usize, usize, usize) {
-        let RouterState { first_port, asking_vc, asking_switch, .. } = self.routers[router];
+    fn lists(&self, lead: usize) -> (usize, usize, usize) {
+        let RouterState { first_port, asking_vc, asking_switch, .. } = self.routers[lead];
         ((first_port as usize) << LOG, asking_vc.into(), asking_switch.into())
     }
 
-    /// A flit will cross from an input VC of the router whose first VC is `first_vc` to an output VC.
+    /// A flit will cross from an input VC of the batch whose first VC is `first_vc` to an output VC.
     #[inline(always)]
     fn expect_transfer(&self, first_vc: usize, input: u16, output: u16, channels: &Channels) {
         let (input, output) = (first_vc + usize::from(input), first_vc + usize::from(output));
@@ -614,25 +659,35 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
         let all = setup.class_masks[setup.classes as usize];
         let port = PortArbiters { free: all, last_output: NONE, last_input: NONE, last_vc: NONE, waiting: 0 };
         let radix = first_ports.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0) as usize;
-        let router = |w: &[u32]| RouterState {
-            first_port: w[0],
-            radix: (w[1] - w[0]) as u16,
-            asking_vc: 0,
-            asking_switch: 0,
-            look: false,
-            undecided: 0,
-            late: 0,
+        let routers = first_ports.len() - 1;
+        let in_batch = if Self::BUFFERED { 1 << (BATCH / radix.max(1)).checked_ilog2().unwrap_or(0) } else { 1 };
+        let router = |(number, w): (usize, &[u32])| {
+            let lead = number / in_batch * in_batch;
+            let end = first_ports[(lead + in_batch).min(routers)];
+            RouterState {
+                first_port: w[0],
+                radix: (w[1] - w[0]) as u16,
+                ports: (end - first_ports[lead]) as u16,
+                asking_vc: 0,
+                asking_switch: 0,
+                look: false,
+                undecided: 0,
+                all_undecided: 0,
+                late: 0,
+            }
         };
+        let ports_of_batch = in_batch * radix;
         // SAFETY: routers, ports and VCs (2^LOG to a port) of the domain are numbered from 0 without gaps. Numbers of VCs
         // come in by the channels, which have them from the network, and all others are made of them: those within a
-        // router by its first port and the output of a head, which is checked when the head asks for it. An input VC is on
-        // its router's lists of requests once at most, so these have room. Masks of classes, and so free VCs, hold the VCs
+        // batch by its first port and the output of a head, which is checked when the head asks for it. An input VC is on
+        // its batch's lists of requests once at most, so these have room. Masks of classes, and so free VCs, hold the VCs
         // of a port only. Flits on wires and in buffers are at the places where the pool put them. Tables that an option
         // leaves empty are read with that option only.
         let tables = unsafe { TableMaker::promise() };
         let of_routers = || InputSets::new(&tables, if decides { first_ports.len() - 1 } else { 0 }, radix << LOG);
         Self {
-            routers: tables.of(first_ports.windows(2).map(router)),
+            routers: tables.of(first_ports.windows(2).enumerate().map(router)),
+            batch_log: in_batch.trailing_zeros(),
             inputs: tables.filled(InputVc::EMPTY, ports << LOG),
             outputs: tables.filled(output, ports << LOG),
             starved: tables.filled(false, ports << LOG),
@@ -652,16 +707,16 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
             class_masks: class_masks(&setup.class_masks),
             slots: slots(&setup.class_masks, &policy),
             pool: Pool::new(&tables, setup.slots(ports)),
-            active: tables.filled(0, (first_ports.len() - 1).next_multiple_of(64)),
+            active: tables.filled(0, routers.div_ceil(in_batch).next_multiple_of(64)),
             bytes: ports * Self::BYTES,
             deep: false,
-            by_input: Choices::new(&tables, radix),
+            by_input: Choices::new(&tables, ports_of_batch),
             by_output: Choices::new(&tables, radix),
             by_vc: Choices::new(&tables, radix << LOG),
             picks: tables.filled(0, radix << LOG),
-            vc_turns: tables.filled(Turns::UNSET, radix << LOG),
-            output_turns: tables.filled(Turns::UNSET, radix),
-            freed: tables.filled(0, radix << LOG),
+            vc_turns: tables.filled(Turns::UNSET, ports_of_batch << LOG),
+            output_turns: tables.filled(Turns::UNSET, ports_of_batch),
+            freed: tables.filled(0, ports_of_batch << LOG),
             granted: Vec::new(),
             diagonals: tables.filled(Diagonals { vcs: 0, switch: 0 }, if wavefront { first_ports.len() } else { 0 }),
             requests: Vec::new(),
@@ -823,7 +878,8 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
             let mut left = self.active_bits(word);
             let few = (NEAR + 1..=FAR).contains(&self.bytes) && left.count_ones() <= FEW;
             while left != 0 {
-                let router = word * 64 + left.trailing_zeros() as usize;
+                let batch = word * 64 + left.trailing_zeros() as usize;
+                let router = batch << self.batch_log();
                 if few {
                     self.expect_alone(word, left, channels);
                 }
@@ -836,7 +892,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
                 } else {
                     self.step_plain(router, cycle, channels)
                 };
-                self.active[router] = u8::from(asking);
+                self.active[batch] = u8::from(asking);
             }
         }
     }
@@ -970,11 +1026,12 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
             let state = &mut self.routers[router as usize];
             state.look = false;
             let vc_base = state.first_port << LOG;
+            let first_vc = self.batch_base(router as usize) as u32;
             for word in 0..self.undecided.words {
                 let mut bits = self.undecided.word(router as usize, word);
                 while bits != 0 {
                     let number = vc_base + word as u32 * 64 + bits.trailing_zeros();
-                    let vc = vc_base + u32::from(self.waiting_heads[number as usize].input);
+                    let vc = first_vc + u32::from(self.waiting_heads[number as usize].input);
                     if self.is_far() {
                         self.inputs.prefetch(vc as usize);
                     }
@@ -1020,7 +1077,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
     fn waits_for(&self, vc: u32) -> Wait {
         let state = &self.inputs[vc as usize];
         let first_port = self.routers[self.router_of(vc) as usize].first_port;
-        let vc_base = first_port << LOG;
+        let vc_base = self.batch_base(self.router_of(vc) as usize) as u32;
         if let Some(held) = self.find_held(self.router_of(vc) as usize, (vc - vc_base) as u16) {
             let output = vc_base + u32::from(held);
             return match state.flits {
@@ -1050,14 +1107,13 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
         }
         // It may decide for any VC that is freed here.
         let end = self.routers.iter().map(|r| r.first_port).find(|&p| p > first_port);
-        let vcs = vc_base..end.map_or(self.outputs.iter().len() as u32, |port| port << LOG);
+        let vcs = first_port << LOG..end.map_or(self.outputs.iter().len() as u32, |port| port << LOG);
         Wait::Vcs(vcs.filter(|&vc| self.holder(vc as usize) != NONE).chain(decided).collect())
     }
 
     fn owner(&self, vc: u32) -> Option<u32> {
         let owner = self.holder(vc as usize);
-        let first_port = self.routers[self.router_of(vc) as usize].first_port;
-        (owner != NONE).then(|| (first_port << LOG) + u32::from(owner))
+        (owner != NONE).then(|| self.batch_base(self.router_of(vc) as usize) as u32 + u32::from(owner))
     }
 
     fn taken(&self, vc: u32) -> u32 {
@@ -1169,6 +1225,9 @@ mod tests {
                 r#"{"buffers": "shared:2", "buffer": 4, "vcs": 3, "speedup": 1.0, "routing_delay": 2}"#,
             ),
             ("torus:5,p=3", "dor", r#"{"routing_delay": 1, "vcs": 4, "buffer": 6, "packet": "1-2", "speedup": 1.5}"#),
+            // Several batches, the last one of fewer routers; those at the rim have fewer ports.
+            ("mesh:9x9,p=2", "dor", r#"{"vcs": 4, "flow": "vct", "buffers": "shared:2", "buffer": 4}"#),
+            ("mesh:9x9,p=2", "dor", r#"{"vcs": 3, "routing_delay": 2, "buffer": 4, "packet": "1-3"}"#),
             // A single head often waits for VCs that are all held by long packets.
             ("mesh:3,p=1", "dor", r#"{"vcs": 3, "buffers": "shared:1", "buffer": 16, "packet": "1-6"}"#),
             ("mesh:3,p=2", "dor", r#"{"vcs": 3, "routing_delay": 1, "buffer": 16, "packet": "1-6"}"#),
@@ -1183,6 +1242,8 @@ mod tests {
             (galaxyfly, "nag", r#"{"vcs": 4, "flow": "vct", "buffers": "shared:1", "buffer": 2, "routing_delay": 1}"#),
             (galaxyfly, "nar", r#"{"vcs": 4, "flow": "vct", "buffers": "shared:3", "buffer": 4, "packet": "1-3"}"#),
             ("dragonfly:a=4,h=2,p=4", "par", r#"{"vcs": 4, "buffer": 4, "routing_delay": 3, "speedup": 1.5}"#),
+            ("dragonfly:a=8,h=2,p=2", "par", r#"{"vcs": 4, "flow": "vct", "buffers": "shared:2", "buffer": 4}"#),
+            ("dragonfly:a=8,h=2,p=2", "ugal-l", r#"{"vcs": 4, "buffer": 4, "routing_delay": 1, "packet": "1-2"}"#),
             // Heads decide again as soon as there is room for one that waited for a VC.
             (galaxyfly, "nag", r#"{"vcs": 4, "flow": "vct", "buffer": 8, "packet": "1-3"}"#),
             (
@@ -1268,8 +1329,9 @@ mod tests {
             let decided = Decision { out: 3, class: 1, kind: HEAD | TAIL, state };
             routers.waiting_heads[16 + places[0]].decide(decided);
             let outs = |routers: &InputQueuedRouters<2, KIND>| {
+                let first_vc = routers.batch_base(1) as u16;
                 [17, 22, 31]
-                    .map(|vc| routers.noted(1, vc - 16).map(|head| head.flit()).map(|head| head.dst as u16))
+                    .map(|vc| routers.noted(1, vc - first_vc).map(|head| head.flit()).map(|head| head.dst as u16))
                     .to_vec()
             };
             let mut all = vec![outs(&routers)];
@@ -1284,6 +1346,8 @@ mod tests {
         let of_each = walk::<ADAPTIVE>();
         assert_eq!(of_each, [[None, Some(22), Some(31)], [None, None, Some(31)], [Some(17), None, Some(31)]]);
         assert_eq!(of_each, walk::<GENERAL>());
+        // The second router of a batch.
+        assert_eq!(of_each, walk::<BUFFERED_ADAPTIVE>());
     }
 
     #[test]
@@ -1454,8 +1518,10 @@ mod tests {
 
     #[test]
     fn a_packet_holds_a_vc_from_its_grant_to_its_tail() {
-        fn states<const KIND: u8>() -> Vec<(Vec<Option<u32>>, Vec<String>)> {
+        /// Those of a router: all numbers are in its own numbering.
+        fn states<const KIND: u8>(router: u32) -> Vec<(Vec<Option<u32>>, Vec<Wait>)> {
             let network = crate::topology::build("hypercube:1,p=3").unwrap();
+            let base = 16 * router;
             let config: Config = serde_json::from_str(r#"{"vcs": 4, "packet": "1-3", "buffer": 2}"#).unwrap();
             let setup = Setup::new(&network, "dor", 1, 4, &config).unwrap();
             let options = Options::read(&setup.config.router);
@@ -1469,22 +1535,30 @@ mod tests {
                     let place = routers.pool.insert(Flit { kind, injected: 3, ..Flit::NONE });
                     let state = PacketState::direct(0);
                     let decided = (kind == HEAD).then_some((Decision { out: 3, class: 0, kind, state }, state));
-                    routers.accept(4 * port + 1, 0, place, decided, now);
+                    routers.accept(base + 4 * port + 1, router, place, decided, now);
                 }
                 if now == 6 {
                     // Of the three flits of each packet two have left: one more may.
-                    (12..15).for_each(|vc| routers.credit(vc));
+                    (12..15).for_each(|vc| routers.credit(base + vc));
                 }
                 routers.step(now, &mut channels);
-                let owners = (0..32).map(|vc| routers.owner(vc)).collect();
-                states.push((owners, (0..32).map(|vc| format!("{:?}", routers.waits_for(vc))).collect()));
+                let own = |wait| match wait {
+                    Wait::Credit(vc) => Wait::Credit(vc - base),
+                    Wait::Vcs(vcs) => Wait::Vcs(vcs.into_iter().map(|vc| vc - base).collect()),
+                    wait => wait,
+                };
+                let vcs = || base..base + 16;
+                let owners = vcs().map(|vc| routers.owner(vc).map(|owner| owner - base)).collect();
+                states.push((owners, vcs().map(|vc| own(routers.waits_for(vc))).collect()));
             }
             states
         }
-        let plain = states::<PLAIN>();
-        assert_eq!(plain, states::<GENERAL>());
+        let plain = states::<PLAIN>(0);
+        assert_eq!(plain, states::<GENERAL>(0));
+        // The second router of a batch.
+        assert_eq!(plain, states::<BUFFERED>(1));
         assert!(plain[1].0.iter().flatten().count() == 3 && plain[11].0.iter().all(Option::is_none), "{plain:?}");
-        assert!(plain.iter().any(|(_, waits)| waits.iter().any(|wait| wait.contains("Credit"))));
+        assert!(plain.iter().any(|(_, waits)| waits.iter().any(|wait| matches!(wait, Wait::Credit(_)))));
     }
 
     #[test]

@@ -15,13 +15,14 @@ use super::timing::Delay;
 use super::vc_allocator::VcRequest;
 use super::waiting_heads::{Commitment, Unready, WaitingHead};
 use super::{
-    ADAPTIVE, InputQueuedRouters, NO_SUCH_PORT, NONE, PLAIN, PortArbiters, RouterState, is_adaptive, is_buffered,
+    ADAPTIVE, InputQueuedRouters, NO_SUCH_PORT, NONE, PLAIN, PortArbiters, RouterState, count_undecided, is_adaptive,
+    is_buffered,
 };
 use crate::cycle::channels::{ChannelEnd, Channels, Wheel, Wires};
 use crate::cycle::flit::{Flit, Pool, UNDECIDED};
 use crate::cycle::router::FreshHead;
 use crate::cycle::router::buffer_policy::BufferPolicy;
-use crate::cycle::table::Part;
+use crate::cycle::table::{Part, Table};
 use crate::network::PortId;
 use crate::routing::PacketState;
 
@@ -50,10 +51,41 @@ struct Grant {
     delay: Delay,
 }
 
-/// One router, its ports and VCs numbered from 0.
-struct PlainRouter<'a, const LOG: u32, const KIND: u8> {
+/// How many requests of a batch are looked at whether each is the only one of its router.
+const FEW_ALONE: usize = 4;
+
+/// A packet of one flit that is given a VC and the switch in one cycle.
+#[derive(Debug, Clone, Copy)]
+struct Crossing {
+    router: u32,
+    /// The ports and VCs that it comes by, in the numbering of the domain …
+    inputs: [usize; 2],
+    /// … and leaves by.
+    outputs: [usize; 2],
+    /// Both VCs in the numbering of the batch.
+    input: u16,
+    output: u16,
+    commitment: Commitment,
+    /// It takes one of the slots that the VCs of its output share.
+    shares: bool,
+}
+
+impl Crossing {
+    /// No packet.
+    const NONE: Self = {
+        let (none, commitment) = ([0; 2], Commitment::Final);
+        Self { router: u32::MAX, inputs: none, outputs: none, input: 0, output: 0, commitment, shares: false }
+    };
+}
+
+/// A batch of routers, its ports and VCs numbered from 0.
+struct PlainBatch<'a, const LOG: u32, const KIND: u8> {
     first_port: usize,
-    radix: u16,
+    /// All of its ports.
+    ports_of_batch: u16,
+    /// Its first router.
+    lead: u32,
+    router_of: &'a Table<u32>,
     asking_vc: usize,
     asking_switch: usize,
     inputs: Part<'a, InputVc>,
@@ -120,143 +152,191 @@ struct Again<'a> {
     most: u32,
     /// See [`InputQueuedRouters::revocable`].
     revocable: u16,
-    /// The router, in the domain's numbering.
-    router: u32,
-    /// How many heads there are.
-    count: u16,
-    /// Something has changed since they decided, if there are any.
+    routers: &'a mut Table<RouterState>,
+    /// See [`InputQueuedRouters::looking`].
+    looking: &'a mut Vec<u32>,
+    /// Something has changed since they decided, if there are any; not of the buffered kind, whose routers are noted one by one.
     changed: bool,
 }
 
 impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
-    /// Runs the internal steps of a router that is not of the general kind; returns true if it has requests left.
+    /// Runs the internal steps of the batch that router `lead` is the first of, not of the general kind; returns true if it has
+    /// requests left.
     #[inline(always)]
-    pub(super) fn step_plain(&mut self, router: usize, cycle: Cycle, channels: &mut Channels) -> bool {
-        if cycle.substeps == 2 && self.crosses_alone(router, cycle, channels) {
-            return self.routers[router].asking_vc > 0;
+    pub(super) fn step_plain(&mut self, lead: usize, cycle: Cycle, channels: &mut Channels) -> bool {
+        if cycle.substeps == 2 && self.cross_alone(lead, cycle, channels) {
+            return self.routers[lead].asking_vc > 0;
         }
         let mut substep = 0;
         while substep < cycle.substeps {
-            let mut plain = self.plain_router(router, channels);
+            let mut plain = self.plain_batch(lead, channels);
             while substep < cycle.substeps && plain.frees == 0 {
                 plain.step(cycle, substep);
                 plain.wake_freed();
                 substep += 1;
             }
             let (asking_vc, asking_switch, frees) = (plain.asking_vc, plain.asking_switch, plain.frees);
-            let Again { count, changed, .. } = plain.again;
-            let state = &mut self.routers[router];
+            let changed = plain.again.changed;
+            let state = &mut self.routers[lead];
             (state.asking_vc, state.asking_switch) = (asking_vc as u16, asking_switch as u16);
             if Self::BUFFERED {
                 state.late = 0;
-            }
-            if Self::ADAPTIVE {
-                state.undecided = count;
-                if changed {
-                    self.look(router);
-                }
+            } else if changed {
+                self.look(lead);
             }
             if frees == 0 {
                 return asking_vc > 0 || asking_switch > 0;
             }
-            self.wake_freed(router, frees);
+            self.wake_freed(lead, frees);
         }
-        let state = &self.routers[router];
+        let state = &self.routers[lead];
         state.asking_vc > 0 || state.asking_switch > 0
     }
 
-    /// If a router has a single request, of a packet of one flit for a VC that is free and has a credit, runs two internal
-    /// steps: the packet is given the VC in the first, and the switch in the second. What would be written and taken back
-    /// again is left out. Returns false, with nothing done, where that is not so.
+    /// If the only requests of a batch are of different routers, each of a packet of one flit for a VC that is free and has a
+    /// credit, runs two internal steps: the packets are given the VCs in the first, and the switch in the second. What would be
+    /// written and taken back again is left out. Returns false, with nothing done, where that is not so.
     #[inline(always)]
-    fn crosses_alone(&mut self, router: usize, Cycle { now, delays, .. }: Cycle, channels: &mut Channels) -> bool {
-        let RouterState { first_port, asking_vc, asking_switch, undecided, late, .. } = self.routers[router];
+    fn cross_alone(&mut self, lead: usize, Cycle { now, delays, .. }: Cycle, channels: &mut Channels) -> bool {
+        let RouterState { first_port, asking_vc, asking_switch, all_undecided, late, .. } = self.routers[lead];
         // A head that may decide again would do so, as a VC is freed.
-        let decides = Self::ADAPTIVE && undecided > 0;
-        if asking_vc != 1 || asking_switch != 0 || decides || Self::BUFFERED && late > 0 {
+        let decides = Self::ADAPTIVE && all_undecided > 0;
+        let most = if Self::BUFFERED { FEW_ALONE } else { 1 };
+        let asking = usize::from(asking_vc);
+        if asking.wrapping_sub(1) >= most || asking_switch != 0 || decides || Self::BUFFERED && late > 0 {
             return false;
         }
-        let (first_port, first_vc) = (first_port as usize, (first_port as usize) << LOG);
-        let VcRequest { input, port, last_output, class, commitment } = self.vc_requests[first_vc];
+        let (first_port, delay) = (first_port as usize, delays[1]);
+        if asking > 1 {
+            return self.cross_few(lead, first_port, asking, (now, delay), channels);
+        }
+        let Some(crossing) = self.crossing(lead, first_port, 0) else { return false };
+        self.routers[lead].asking_vc = 0;
+        self.cross(crossing, (now, delay), channels);
+        true
+    }
+
+    /// The same of several requests.
+    #[inline(never)]
+    fn cross_few(
+        &mut self,
+        lead: usize,
+        first_port: usize,
+        asking: usize,
+        time: (u32, Delay),
+        channels: &mut Channels,
+    ) -> bool {
+        let mut crossings = [Crossing::NONE; FEW_ALONE];
+        for place in 0..asking {
+            let Some(crossing) = self.crossing(lead, first_port, place) else { return false };
+            if crossings[..place].iter().any(|other| other.router == crossing.router) {
+                return false;
+            }
+            crossings[place] = crossing;
+        }
+        self.routers[lead].asking_vc = 0;
+        for &crossing in &crossings[..asking] {
+            self.cross(crossing, time, channels);
+        }
+        true
+    }
+
+    /// The request at `place` of a batch, which has the only one of its router, if it may be given a VC and the switch in a cycle.
+    #[inline(always)]
+    fn crossing(&self, lead: usize, first_port: usize, place: usize) -> Option<Crossing> {
+        let first_vc = first_port << LOG;
+        let VcRequest { input, port, last_output, class, commitment } = self.vc_requests[first_vc + place];
         let (in_port, out_port) = (first_port + usize::from(Self::port(input)), first_port + usize::from(port));
-        let (in_vc, index) = (Self::vc(input), first_vc + usize::from(input));
         let PortArbiters { free, waiting, .. } = self.ports[out_port];
         let free = free & self.class_masks[class as usize];
+        let index = first_vc + usize::from(input);
         let InputVc { tail, flits, .. } = self.inputs[index];
         if free == 0 || waiting > 0 || !tail {
-            return false;
+            return None;
         }
         let may_not_fit = || free & self.whole() != 0 && !self.all_fit(out_port, self.most);
         if Self::ADAPTIVE && flits > 1 || KIND != PLAIN && may_not_fit() {
-            return false;
+            return None;
         }
         let out_vc = Self::pick(free, port, last_output);
-        let sending = &mut self.outputs[(out_port << LOG) + out_vc as usize];
-        if sending.occupancy >= self.policy.reserve {
-            if !Self::BUFFERED || self.shared[out_port] >= self.policy.pool {
-                return false;
-            }
+        let out_index = (out_port << LOG) + out_vc as usize;
+        let shares = self.outputs[out_index].occupancy >= self.policy.reserve;
+        if shares && (!Self::BUFFERED || self.shared[out_port] >= self.policy.pool) {
+            return None;
+        }
+        let router = if Self::BUFFERED { self.router_of[in_port] } else { lead as u32 };
+        let (inputs, outputs) = ([in_port, index], [out_port, out_index]);
+        Some(Crossing { router, inputs, outputs, input, output: port << LOG | out_vc as u16, commitment, shares })
+    }
+
+    /// It does.
+    #[inline(always)]
+    fn cross(&mut self, crossing: Crossing, (now, delay): (u32, Delay), channels: &mut Channels) {
+        let Crossing { router, input, output, commitment, shares, .. } = crossing;
+        let ([in_port, index], [out_port, out_index]) = (crossing.inputs, crossing.outputs);
+        let sending = &mut self.outputs[out_index];
+        (sending.occupancy, sending.last_input) = (sending.occupancy + 1, input);
+        if Self::BUFFERED && shares {
             self.shared[out_port] += 1;
         }
-        (sending.occupancy, sending.last_input) = (sending.occupancy + 1, input);
         if KIND != PLAIN {
-            self.starved[(out_port << LOG) + out_vc as usize] = false;
+            self.starved[out_index] = false;
         }
         if KIND == ADAPTIVE {
             self.queued[out_port].sent += 1;
         }
         if Self::ADAPTIVE && commitment == Commitment::Noted {
-            self.settle(router, index);
+            self.settle(router as usize, index);
         }
         let vc = &mut self.inputs[index];
-        vc.last_output = port << LOG | out_vc as u16;
+        vc.last_output = output;
         let (place, _) = vc.pop::<KIND>(&self.pool);
         let more = vc.flits > 0;
         let arbiters = &mut self.ports[in_port];
-        (arbiters.last_vc, arbiters.last_output) = (in_vc as u16, port);
+        (arbiters.last_vc, arbiters.last_output) = (Self::vc(input) as u16, Self::port(output));
         self.ports[out_port].last_input = Self::port(input);
-        channels.send_flit(PortId(out_port as u32), out_vc, now + 1, place);
-        channels.send_credit(PortId(in_port as u32), in_vc, now);
-        self.routers[router].asking_vc = 0;
+        channels.send_flit(PortId(out_port as u32), Self::vc(output), now + 1, place);
+        channels.send_credit(PortId(in_port as u32), Self::vc(input), now);
         if !Self::ADAPTIVE && more {
             let Flit { out, class, .. } = *self.front(index);
-            self.ask_vc_after(router as u32, index, (out, class, Commitment::Final), delays[1]);
+            self.ask_vc_after(router, index, (out, class, Commitment::Final), delay);
         }
-        true
     }
 
     #[inline(always)]
-    fn plain_router<'a>(&'a mut self, router: usize, channels: &'a mut Channels) -> PlainRouter<'a, LOG, KIND> {
-        let state = &self.routers[router];
-        let (first_port, radix) = (state.first_port as usize, state.radix as usize);
-        let (first_vc, vcs) = (first_port << LOG, radix << LOG);
+    fn plain_batch<'a>(&'a mut self, lead: usize, channels: &'a mut Channels) -> PlainBatch<'a, LOG, KIND> {
+        let state = self.routers[lead];
+        let (first_port, size) = (state.first_port as usize, state.ports as usize);
+        let (first_vc, vcs) = (first_port << LOG, size << LOG);
         // The plain router has none of these tables.
         let none = (0, 0);
-        let (of_vcs, of_ports) = if Self::ADAPTIVE { ((first_vc, vcs), (first_port, radix)) } else { (none, none) };
+        let (of_vcs, of_ports) = if Self::ADAPTIVE { ((first_vc, vcs), (first_port, size)) } else { (none, none) };
         let of_whole = if KIND == PLAIN || self.policy.whole == 0 { none } else { (first_vc, vcs) };
-        let of_shared = if Self::BUFFERED { (first_port, radix) } else { none };
+        let of_shared = if Self::BUFFERED { (first_port, size) } else { none };
         let of_ready = if Self::BUFFERED && self.delayed { of_vcs } else { none };
         let roomy = match self.policy.whole {
             0 => u32::MAX,
             _ if self.policy.cut_through => (self.policy.pool + 1).saturating_sub(self.most),
             _ => 0,
         };
-        PlainRouter {
+        PlainBatch {
             first_port,
-            radix: state.radix,
+            ports_of_batch: state.ports,
+            lead: lead as u32,
+            router_of: &self.router_of,
             asking_vc: state.asking_vc as usize,
             asking_switch: state.asking_switch as usize,
             inputs: self.inputs.part(first_vc, vcs),
             outputs: self.outputs.part(first_vc, vcs),
             starved: self.starved.part(first_vc, vcs),
-            ports: self.ports.part(first_port, radix),
-            ends: channels.ends.part(first_port, radix),
+            ports: self.ports.part(first_port, size),
+            ends: channels.ends.part(first_port, size),
             wires: &mut channels.wires,
             vc_requests: self.vc_requests.part(first_vc, vcs),
             switch_requests: self.switch_requests.part(first_vc, vcs),
             waiting: &mut self.waiting,
             vc_turns: Turns::of(&mut self.vc_turns, vcs),
-            output_turns: Turns::of(&mut self.output_turns, radix),
+            output_turns: Turns::of(&mut self.output_turns, size),
             by_input: &mut self.by_input,
             pool: &mut self.pool,
             class_masks: &self.class_masks,
@@ -273,8 +353,8 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
                 wanted: self.wanted.part(of_whole.0, of_whole.1),
                 most: self.most,
                 revocable: self.revocable,
-                router: router as u32,
-                count: state.undecided,
+                routers: &mut self.routers,
+                looking: &mut self.looking,
                 changed: false,
             },
             stock: Stock {
@@ -296,25 +376,26 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     /// Puts heads that wait for the first `frees` VCs that were freed in the step, and for room in them, on the list of
     /// requests.
     #[inline(always)]
-    fn wake_freed(&mut self, router: usize, frees: usize) {
+    fn wake_freed(&mut self, lead: usize, frees: usize) {
         for place in 0..frees {
-            let port = self.routers[router].first_port as usize + usize::from(Self::port(self.freed[place]));
-            self.wake(router, port);
+            let port = self.routers[lead].first_port as usize + usize::from(Self::port(self.freed[place]));
+            self.wake(self.router_of[port] as usize, port);
         }
     }
 }
 
-/// Puts the requests at `later` behind the first `kept` of a list; returns how many there are.
+/// Fills the places from `kept` of a list up to those at `later` with the last ones of these, whose order decides nothing; returns
+/// how many requests there are.
 #[inline(always)]
-fn close_up<T: Copy>(requests: &mut Part<'_, T>, mut kept: usize, later: Range<usize>) -> usize {
-    for place in later {
-        requests[kept] = requests[place];
-        kept += 1;
+fn close_up<T: Copy>(requests: &mut Part<'_, T>, kept: usize, later: Range<usize>) -> usize {
+    let free = later.start - kept;
+    for place in 0..free.min(later.len()) {
+        requests[kept + place] = requests[later.end - 1 - place];
     }
-    kept
+    kept + later.len()
 }
 
-impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
+impl<const LOG: u32, const KIND: u8> PlainBatch<'_, LOG, KIND> {
     const BUFFERED: bool = is_buffered(KIND);
     const ADAPTIVE: bool = is_adaptive(KIND);
     /// With so few VCs heads wait often, and a branch on whether some do would be mispredicted. With more VCs they seldom wait,
@@ -408,7 +489,7 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
     fn park_or_stay(&mut self, place: usize) {
         let VcRequest { port, class, commitment, .. } = self.vc_requests[place];
         let held = self.ports[port as usize].free & self.class_masks[class as usize] == 0;
-        let few = self.asking_vc <= usize::from(self.radix) / 2;
+        let few = self.asking_vc <= usize::from(self.ports_of_batch) / 2;
         if held && (self.stock.last || few) && commitment == Commitment::Final && self.may_stay(port) {
             // As if it had picked one, which it does not win.
             self.vc_requests[place].last_output = port << LOG;
@@ -447,7 +528,7 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
     fn size_of(&self, place: usize) -> u32 {
         let VcRequest { input, commitment, .. } = self.vc_requests[place];
         let head = match commitment {
-            Commitment::Noted => &self.again.heads[self.record(input)].flit(),
+            Commitment::Noted => &self.again.heads[self.place_of(input)].flit(),
             _ => self.pool.get(self.inputs[input as usize].front),
         };
         self.policy.wanted(head)
@@ -461,12 +542,15 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
             std::mem::replace(&mut self.vc_requests[place], VcRequest::NONE);
         let (input, port) = (input as usize, port as usize);
         if Self::ADAPTIVE && commitment != Commitment::Final {
-            let record = if commitment == Commitment::Open { self.note(input) } else { self.record(input as u16) };
-            return self.leave_undecided(record);
+            let router = self.router(input as u16);
+            let record =
+                if commitment == Commitment::Open { self.note(router, input) } else { self.record(input as u16) };
+            return self.leave_undecided(router, record);
         }
         self.inputs[input].class = class;
         self.ports[port].waiting += 1;
-        self.waiting.insert(self.first_port + port, input);
+        let own = self.first_vc(self.router(input as u16));
+        self.waiting.insert(self.first_port + port, input - own);
     }
 
     /// VC allocation of the only request that is ready.
@@ -637,6 +721,10 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
     /// Inputs choose, then outputs. Leaves the winners in `output_turns`, and marks the requests to be taken off the list.
     #[inline(always)]
     fn choose(&mut self, asking: usize) {
+        if Self::BUFFERED {
+            // In a batch some input has most often asked twice.
+            return self.inputs_choose(asking);
+        }
         // As long as no input has asked twice, inputs have nothing to choose: requests go straight to their outputs.
         let (mut asked, mut place) = (0u64, 0);
         while place < asking {
@@ -660,7 +748,7 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
         }
     }
 
-    /// The general case of [`PlainRouter::choose`].
+    /// The general case of [`PlainBatch::choose`].
     #[inline(always)]
     fn inputs_choose(&mut self, asking: usize) {
         for place in 0..asking {
@@ -729,8 +817,10 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
             self.freed[self.frees] = output;
             self.frees += 1;
         }
-        if Self::ADAPTIVE {
+        if KIND == ADAPTIVE {
             self.again.changed = true;
+        } else if Self::ADAPTIVE && self.again.routers[self.lead as usize].all_undecided > 0 {
+            self.look(self.router(input));
         }
         if more {
             self.ask_vc(input, delay);
@@ -751,14 +841,14 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
             }
             // As `InputQueuedRouters::ask_decision`. That others look was noted as the packet before it left.
             let vc = (self.first_port << LOG) as u32 + u32::from(input);
-            self.again.fresh.push(FreshHead { vc, router: self.again.router, place: front });
+            self.again.fresh.push(FreshHead { vc, router: self.router(input), place: front });
             return;
         }
-        assert!(out < self.radix, "{NO_SUCH_PORT}");
+        let out = self.output_in_batch(input, out);
         let open = Self::ADAPTIVE && InputQueuedRouters::<LOG, KIND>::may_decide_again(head, self.again.revocable);
         let commitment = if open { Commitment::Open } else { Commitment::Final };
         if delayed {
-            let head = Unready { router: self.again.router, input, out, last_output, class, commitment };
+            let head = Unready { lead: self.lead, input, out, last_output, class, commitment };
             return self.stock.unready[usize::from(delay.late)].push(delay.cycle, head);
         }
         self.vc_requests[self.asking_vc] = VcRequest { input, port: out, last_output, class, commitment };
@@ -793,13 +883,62 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
         // By value: what closures borrow of the router would no longer be in registers.
         let (inputs, masks) = (self.inputs.all(), self.class_masks);
         let owner = self.first_port + usize::from(port);
-        let suited = |input: usize| masks[inputs[input].class as usize] >> place & 1 == 1;
+        let own = self.first_vc(self.router(output));
+        let last = if last == NONE { NONE } else { last - own as u16 };
+        let suited = |input: usize| masks[inputs[own + input].class as usize] >> place & 1 == 1;
         let Some(input) = self.waiting.take_first_behind(owner, last, suited) else { return };
+        let input = own + input;
         self.ports[port as usize].waiting -= 1;
         let InputVc { last_output, class, .. } = self.inputs[input];
         let commitment = Commitment::Final;
         self.vc_requests[self.asking_vc] = VcRequest { input: input as u16, port, last_output, class, commitment };
         self.asking_vc += 1;
+    }
+
+    /// Output `out` of the router of an input VC.
+    #[inline(always)]
+    fn output_in_batch(&self, input: u16, out: u16) -> u16 {
+        if !Self::BUFFERED {
+            assert!(out < self.ports_of_batch, "{NO_SUCH_PORT}");
+            return out;
+        }
+        let RouterState { first_port, radix, .. } = self.again.routers[self.router(input) as usize];
+        assert!(out < radix, "{NO_SUCH_PORT}");
+        out + (first_port - self.first_port as u32) as u16
+    }
+
+    /// The router of a VC.
+    #[inline(always)]
+    fn router(&self, vc: u16) -> u32 {
+        if !Self::BUFFERED {
+            return self.lead;
+        }
+        self.router_of[self.first_port + usize::from(Self::port(vc))]
+    }
+
+    /// The first VC of a router.
+    #[inline(always)]
+    fn first_vc(&self, router: u32) -> usize {
+        if !Self::BUFFERED {
+            return 0;
+        }
+        (self.again.routers[router as usize].first_port as usize - self.first_port) << LOG
+    }
+
+    /// As [`InputQueuedRouters::look`].
+    #[inline(always)]
+    fn look(&mut self, router: u32) {
+        let state = &mut self.again.routers[router as usize];
+        if !state.look && state.undecided > 0 {
+            state.look = true;
+            self.again.looking.push(router);
+        }
+    }
+
+    /// The place of the record of the head at the front of input VC `input`.
+    #[inline(always)]
+    fn place_of(&self, input: u16) -> usize {
+        self.first_vc(self.router(input)) + self.record(input)
     }
 
     /// As [`InputQueuedRouters::record`].
@@ -810,29 +949,31 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
 
     /// As [`InputQueuedRouters::note`].
     #[inline(always)]
-    fn note(&mut self, input: usize) -> usize {
-        let record = self.again.noted.insert_first(self.again.router as usize);
+    fn note(&mut self, router: u32, input: usize) -> usize {
+        let record = self.again.noted.insert_first(router as usize);
+        let first_vc = self.first_vc(router);
         let vc = &mut self.inputs[input];
         vc.kept = record as u16;
         let head = self.pool.get(vc.front);
-        self.again.heads[record] = WaitingHead::new(head, input as u16, self.again.before, vc.front);
+        self.again.heads[first_vc + record] = WaitingHead::new(head, input as u16, self.again.before, vc.front);
         record
     }
 
     /// As [`InputQueuedRouters::settle`].
     #[inline(always)]
     fn settle(&mut self, input: u16) {
-        let record = self.record(input);
-        self.again.noted.remove(self.again.router as usize, record);
-        self.pool.at(self.inputs[input as usize].front).decide(self.again.heads[record].decision());
+        let (router, record) = (self.router(input), self.record(input));
+        self.again.noted.remove(router as usize, record);
+        let place = self.first_vc(router) + record;
+        self.pool.at(self.inputs[input as usize].front).decide(self.again.heads[place].decision());
     }
 
     /// As [`InputQueuedRouters::leave_undecided`].
     #[inline(always)]
-    fn leave_undecided(&mut self, record: usize) {
-        self.again.undecided.insert(self.again.router as usize, record);
-        self.again.count += 1;
-        self.again.changed = true;
+    fn leave_undecided(&mut self, router: u32, record: usize) {
+        self.again.undecided.insert(router as usize, record);
+        count_undecided(self.again.routers, self.lead as usize, router as usize, 1);
+        self.look(router);
     }
 
     #[inline(always)]

@@ -28,10 +28,11 @@ pub(super) struct SwitchRequest {
 }
 
 impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
-    /// Input VC `input` (router numbering), which holds `output`, asks for the switch.
+    /// Input VC `input`, which holds `output`, asks for the switch, both in the numbering of the batch whose first router is
+    /// `lead`.
     #[inline(always)]
-    pub(super) fn ask_switch(&mut self, router: usize, input: u16, output: u16) {
-        let state = &mut self.routers[router];
+    pub(super) fn ask_switch(&mut self, lead: usize, input: u16, output: u16) {
+        let state = &mut self.routers[lead];
         let place = (state.first_port << LOG) as usize + state.asking_switch as usize;
         state.asking_switch += 1;
         self.switch_requests[place] = SwitchRequest { input, output };

@@ -4,7 +4,7 @@ use super::matching::{Pairing, turn, wavefront};
 use super::options::Allocator;
 use super::timing::{Delay, after, cycle_of, first_step};
 use super::waiting_heads::{Commitment, Unready};
-use super::{FAR, GENERAL, InputQueuedRouters, NO_SUCH_PORT, NONE, RouterState};
+use super::{FAR, GENERAL, InputQueuedRouters, NONE, RouterState};
 use crate::cycle::flit::UNDECIDED;
 
 /// How many heads ahead the memory of lists is asked for, where it is far.
@@ -56,7 +56,6 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         }
         // At the buffered kinds what is listed may be allocated.
         if if Self::BUFFERED { self.delayed } else { delay.later } {
-            assert!(out < self.routers[router as usize].radix, "{NO_SUCH_PORT}");
             self.wait_until_ready(router, index, (out, class, commitment), delay);
             return false;
         }
@@ -73,9 +72,11 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         (out, class, commitment): (u16, u8, Commitment),
         delay: Delay,
     ) {
-        let input = (index as u32 - (self.routers[router as usize].first_port << LOG)) as u16;
+        let lead = self.lead_of(router);
+        let (base, out) = (self.routers[lead].first_port, self.output_in_batch(router, out));
+        let input = (index as u32 - (base << LOG)) as u16;
         let last_output = self.inputs[index].last_output;
-        let head = Unready { router, input, out, last_output, class, commitment };
+        let head = Unready { lead: lead as u32, input, out, last_output, class, commitment };
         self.unready[usize::from(delay.late)].push(delay.cycle, head);
     }
 
@@ -158,16 +159,16 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         let ahead = if self.bytes > FAR { AHEAD } else { usize::MAX / 2 };
         for late in 0..self.unready.len() {
             let ready = self.unready[late].take(now);
-            for (place, &Unready { router, input, out, last_output, class, commitment }) in ready.iter().enumerate() {
+            for (place, &Unready { lead, input, out, last_output, class, commitment }) in ready.iter().enumerate() {
                 if let Some(next) = ready.get(place + ahead) {
-                    self.vc_requests.prefetch(self.lists(next.router as usize).0);
+                    self.vc_requests.prefetch(self.lists(next.lead as usize).0);
                 }
-                let index = self.lists(router as usize).0 + usize::from(input);
-                self.list_after(router, index, last_output, (out, class, commitment));
+                let index = self.lists(lead as usize).0 + usize::from(input);
+                self.list_in_batch(lead as usize, index, last_output, (out, class, commitment));
                 if Self::BUFFERED {
-                    self.routers[router as usize].late += late as u16;
+                    self.routers[lead as usize].late += late as u16;
                 }
-                self.activate(router);
+                self.activate(lead);
             }
             self.unready[late].recycle(ready);
         }
@@ -176,21 +177,27 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     /// Puts the head at the front of input VC `index` (domain numbering) on the list of requests.
     #[inline(always)]
     pub(super) fn list_vc_request(&mut self, router: u32, index: usize, out: u16, class: u8, commitment: Commitment) {
-        let last_output = self.inputs[index].last_output;
-        self.list_after(router, index, last_output, (out, class, commitment));
+        let (last_output, port) = (self.inputs[index].last_output, self.output_in_batch(router, out));
+        self.list_in_batch(self.lead_of(router), index, last_output, (port, class, commitment));
     }
 
-    /// The same of an input VC that was given `last_output` last.
+    /// Output `out` of a router in the numbering of its batch.
     #[inline(always)]
-    fn list_after(
+    pub(super) fn output_in_batch(&self, router: u32, out: u16) -> u16 {
+        let port = self.output(router, out);
+        (port - self.routers[self.lead_of(router)].first_port) as u16
+    }
+
+    /// The same at the first router of a batch, of an output in its numbering and an input VC that was given `last_output` last.
+    #[inline(always)]
+    fn list_in_batch(
         &mut self,
-        router: u32,
+        lead: usize,
         index: usize,
         last_output: u16,
         (out, class, commitment): (u16, u8, Commitment),
     ) {
-        let state = &mut self.routers[router as usize];
-        assert!(out < state.radix, "{NO_SUCH_PORT}");
+        let state = &mut self.routers[lead];
         let vc_base = state.first_port << LOG;
         let place = vc_base as usize + state.asking_vc as usize;
         state.asking_vc += 1;

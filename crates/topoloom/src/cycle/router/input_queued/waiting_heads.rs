@@ -5,7 +5,7 @@
 //! is written to the pool when they are given a VC.
 
 use super::timing::Delay;
-use super::{GENERAL, InputQueuedRouters};
+use super::{GENERAL, InputQueuedRouters, count_undecided};
 use crate::cycle::flit::{Decision, Flit};
 use crate::cycle::router::FreshHead;
 use crate::routing::PacketState;
@@ -35,7 +35,7 @@ pub(super) struct WaitingHead {
     /// The output that it has decided for, or [`UNDECIDED`](crate::cycle::flit::UNDECIDED), and the class.
     pub(super) out: u16,
     hops: u16,
-    /// The input VC (router numbering).
+    /// The input VC (numbering of its batch).
     pub(super) input: u16,
     pub(super) class: u8,
     kind: u8,
@@ -50,8 +50,8 @@ impl WaitingHead {
         Self { dst, before: state, after: state, size: 1, eject, out, hops, input: 0, class, kind }
     };
 
-    /// The record of the head at `place` in the pool and the front of input VC `input` (router numbering), which decided in the
-    /// state of that place in `before`, if it is remembered.
+    /// The record of the head at `place` in the pool and the front of input VC `input` (numbering of its batch), which decided in
+    /// the state of that place in `before`, if it is remembered.
     #[inline(always)]
     pub(super) fn new(head: &Flit, input: u16, before: &[PacketState], place: u32) -> Self {
         let Flit { dst, state, eject, out, hops, class, kind, .. } = *head;
@@ -88,9 +88,8 @@ impl WaitingHead {
 /// A head that will ask for an output VC once its stages' delays are over.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Unready {
-    /// The router (domain numbering).
-    pub(super) router: u32,
-    /// Its input VC (router numbering).
+    /// The first router of its batch (domain numbering), in whose numbering the others are.
+    pub(super) lead: u32,
     pub(super) input: u16,
     pub(super) out: u16,
     /// As in [`VcRequest`](super::vc_allocator::VcRequest): its input VC, which is most often far by then, need not be looked
@@ -126,7 +125,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     #[inline(never)]
     pub(super) fn note(&mut self, router: usize, vc: usize) -> usize {
         let vc_base = (self.routers[router].first_port as usize) << LOG;
-        let input = vc - vc_base;
+        let input = vc - self.batch_base(router);
         let record = if KIND == GENERAL {
             self.noted.insert(router, input);
             input
@@ -205,7 +204,8 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         self.move_queue(port, class, size);
         let wanted = |this: &Self| this.policy.wanted(&this.waiting_heads[record as usize].flit());
         if self.usable(port as usize, class, wanted) != 0 {
-            self.routers[router as usize].undecided -= 1;
+            let lead = self.lead_of(router);
+            count_undecided(&mut self.routers, lead, router as usize, -1);
             self.undecided.remove(router as usize, (record - (first_port << LOG)) as usize);
             let delay = self.delay_left(vc as usize, now);
             self.ask_after_deciding(router, vc as usize, (out, class, Commitment::Noted), delay);
@@ -223,7 +223,8 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     /// The head of this `record` (router numbering) decides again whenever a VC of the router is freed.
     #[inline(always)]
     pub(super) fn wait_undecided(&mut self, router: usize, record: usize) {
-        self.routers[router].undecided += 1;
+        let lead = self.lead_of(router as u32);
+        count_undecided(&mut self.routers, lead, router, 1);
         self.undecided.insert(router, record);
     }
 
