@@ -9,8 +9,21 @@ use super::send_window::Acknowledgement;
 use super::table::{Table, TableMaker};
 use crate::network::PortId;
 
+/// The first of [`Wires::flits`].
+pub const FIRST: u8 = 0;
+/// The one for flits that arrive at terminals.
+const EJECTED: u8 = 2;
+/// The one for flits that arrive at their second router, where these are taken in apart.
+pub const SECOND: u8 = 3;
+
 /// Marks the address of a terminal.
 pub const TERMINAL: u32 = 1 << 31;
+
+/// A mask. A branch would often be mispredicted.
+#[inline(always)]
+fn all_bits_if(is: bool) -> u8 {
+    u8::from(is).wrapping_neg()
+}
 
 /// A flit in flight.
 #[derive(Debug, Clone, Copy)]
@@ -275,11 +288,13 @@ pub struct Wires {
     pub links: Table<Link>,
     /// How far apart each sends, by local port; empty where all send one flit per cycle.
     pub paces: Table<Pace>,
-    /// Flits that arrive in this domain: those from routers at routers, those from terminals there, and those at terminals.
-    /// Apart, as a branch between them would often be mispredicted.
-    pub flits: [Wheel<FlitEvent>; 3],
+    /// Flits that arrive in this domain: those from routers at routers, those from terminals there, those at terminals, and those
+    /// from their first router at the second one. Apart, as a branch between them would often be mispredicted.
+    pub flits: [Wheel<FlitEvent>; 4],
     /// The one of these for those from terminals: the first, where they do at routers what others do.
     pub entry: u8,
+    /// The one for those that arrive at their second router: the first, likewise.
+    pub second: u8,
     /// Credits that arrive at routers and terminals of this domain.
     pub credits: Wheel<u32>,
     /// The flits that leave for each other domain, with the times at which they arrive. They stay in the pool until they are
@@ -340,7 +355,14 @@ impl Channels {
     /// Sends the flit at `place` through VC `vc` of output `port`, in the first free cycle from `earliest` on.
     #[inline(always)]
     pub fn send_flit(&mut self, port: PortId, vc: u32, earliest: u32, place: u32) {
-        self.wires.send_flit(&mut self.ends[port.index()], port, vc, earliest, place);
+        self.wires.send_flit(&mut self.ends[port.index()], port, vc, earliest, FIRST, place);
+    }
+
+    /// The same of a flit that has come by input `from`.
+    #[inline(always)]
+    pub fn forward_flit(&mut self, [from, port]: [PortId; 2], vc: u32, earliest: u32, place: u32) {
+        let wheel = self.wires.wheel_from(&self.ends[from.index()]);
+        self.wires.send_flit(&mut self.ends[port.index()], port, vc, earliest, wheel, place);
     }
 
     /// Returns a credit for VC `vc` of input `port` to its sender.
@@ -357,8 +379,9 @@ impl Wires {
         Self {
             links: tables.of(links),
             paces: tables.of([]),
-            flits: [horizon; 3].map(Wheel::new),
+            flits: [horizon; 4].map(Wheel::new),
             entry: 0,
+            second: 0,
             credits: Wheel::new(horizon),
             leaving: vec![Vec::new(); 2],
             outboxes: (0..2).map(|_| Outbox::default()).collect(),
@@ -369,15 +392,15 @@ impl Wires {
 
     /// [`Channels::send_flit`] through the `channel` of a port.
     #[inline(always)]
-    pub fn send_flit(&mut self, channel: &mut ChannelEnd, port: PortId, vc: u32, earliest: u32, place: u32) {
+    pub fn send_flit(&mut self, channel: &mut ChannelEnd, port: PortId, vc: u32, earliest: u32, wheel: u8, place: u32) {
         if channel.span.flits == 0 {
-            return self.send_flit_afar(channel, port, vc, earliest, place);
+            return self.send_flit_afar(channel, port, vc, earliest, wheel, place);
         }
         let departure = earliest.max(channel.free);
         channel.free = departure + 1;
         channel.sent += 1;
         let (time, to) = (departure + u32::from(channel.span.flits), channel.to + vc);
-        self.arrive(time, FlitEvent { to, place });
+        self.arrive(time, wheel, FlitEvent { to, place });
     }
 
     /// Cycles between the arrival of a credit and its use where a channel leads `to` ([`ChannelEnd::to`]): none at terminals.
@@ -386,10 +409,18 @@ impl Wires {
         if to & TERMINAL == 0 { self.credit_delay } else { 0 }
     }
 
-    /// A flit will arrive at a router or a terminal of this domain.
+    /// The wheel for flits that have come by the port of `channel`, from a terminal or a router, and go to routers.
     #[inline(always)]
-    pub fn arrive(&mut self, time: u32, event: FlitEvent) {
-        self.flits[usize::from(event.to & TERMINAL != 0) * 2].push(time, event);
+    pub fn wheel_from(&self, channel: &ChannelEnd) -> u8 {
+        self.second & all_bits_if(channel.to & TERMINAL != 0)
+    }
+
+    /// A flit will arrive at a terminal of this domain, or at a router: then it is put into this `wheel`.
+    #[inline(always)]
+    pub fn arrive(&mut self, time: u32, wheel: u8, event: FlitEvent) {
+        let is_ejected = all_bits_if(event.to & TERMINAL != 0);
+        let wheel = wheel & !is_ejected | EJECTED & is_ejected;
+        self.flits[usize::from(wheel & 3)].push(time, event);
     }
 
     /// Flits from terminals that arrive at routers.
@@ -400,7 +431,15 @@ impl Wires {
 
     /// The same over a slow link, or into another domain.
     #[inline(never)]
-    fn send_flit_afar(&mut self, channel: &mut ChannelEnd, port: PortId, vc: u32, earliest: u32, place: u32) {
+    fn send_flit_afar(
+        &mut self,
+        channel: &mut ChannelEnd,
+        port: PortId,
+        vc: u32,
+        earliest: u32,
+        wheel: u8,
+        place: u32,
+    ) {
         let (departure, link) = (earliest.max(channel.free), self.links[port.index()]);
         channel.free = match link.slow {
             true => self.paces[port.index()].next(0, departure, earliest <= channel.free),
@@ -409,7 +448,7 @@ impl Wires {
         channel.sent += 1;
         let (time, event) = (departure + link.latency, FlitEvent { to: channel.to + vc, place });
         if link.domain == self.domain {
-            self.arrive(time, event);
+            self.arrive(time, wheel, event);
         } else {
             self.leaving[usize::from(link.domain)].push((time, event));
         }
@@ -609,7 +648,7 @@ mod tests {
         let (mut channels, mut rng) = (Channels::of_loops(1), Rng::stream(1, 0));
         channels.output_delay = DELAY;
         // Some hundreds queue.
-        channels.wires.flits = [1_023; 3].map(Wheel::new);
+        channels.wires.flits = [1_023; 4].map(Wheel::new);
         let (mut departures, mut free, mut cleared) = (Vec::new(), 0, 0);
         for now in 0..4_000 {
             // Few for a while, then more than the channel takes, then few.

@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::sync::atomic::AtomicU32;
 
 use super::Setup;
-use super::channels::{Channels, FlitEvent, Link, Outbox, TERMINAL, Wheel, Wires};
+use super::channels::{Channels, FIRST, FlitEvent, Link, Outbox, SECOND, TERMINAL, Wheel, Wires};
 use super::flit::{ARRIVED, Decision, ENTERS, FRESH, Flit, UNDECIDED};
 use super::pace::Pace;
 use super::router::{FreshHead, RouterModel};
@@ -14,7 +14,7 @@ use super::table::{Table, TableMaker};
 use super::terminals::{Offer, Terminals};
 use crate::network::{Network, Peer, PortId, RouterId, TerminalId};
 use crate::rng::Rng;
-use crate::routing::{Again, OutputRow, PacketState, Routing, View};
+use crate::routing::{Again, Looks, OutputRow, PacketState, Routing, View};
 use crate::traffic::Traffic;
 
 /// How many events ahead memory is asked for: those between take about as long as it takes to come.
@@ -68,8 +68,9 @@ fn to_terminals(to: &[u32], links: &[Link]) -> Option<u32> {
 /// Routes what arrives in a domain in a cycle. The one part of the engine that is compiled again for each routing;
 /// called through a reference, but once a cycle only.
 pub trait Arrivals<M>: Sync {
-    /// Takes in the flits that arrive at routers in cycle `now`: from routers, and from terminals if they are [apart](Wires::flits).
-    fn take_in(&self, domain: &mut Domain<M>, events: [&[FlitEvent]; 2], now: u32, shared: &RunContext<'_, M>);
+    /// Takes in the flits that arrive at routers in cycle `now`: from routers, at their second router if these are
+    /// [apart](Wires::flits), and from terminals if they are.
+    fn take_in(&self, domain: &mut Domain<M>, events: [&[FlitEvent]; 3], now: u32, shared: &RunContext<'_, M>);
 
     /// Cycles between two snapshots that the routing asks for, or 0.
     fn snapshot_period(&self) -> u32;
@@ -79,26 +80,29 @@ impl<M: RouterModel, R: Routing> Arrivals<M> for R {
     fn take_in(
         &self,
         domain: &mut Domain<M>,
-        [arrivals, entries]: [&[FlitEvent]; 2],
+        [arrivals, seconds, entries]: [&[FlitEvent]; 3],
         now: u32,
         shared: &RunContext<'_, M>,
     ) {
         let again = self.decides_again();
         let rules = Rules { seed: shared.seed, all_vcs: shared.all_vcs, rings: self.keeps_bubbles() };
         if !M::MAY_DEFER {
-            domain.arrive::<R, true>(self, [arrivals; 2], now, &shared.snapshot, rules);
+            domain.arrive::<R, true, false>(self, [arrivals; 2], now, &shared.snapshot, rules);
         } else {
-            let in_flight = domain.model.defers_in_flight();
+            let (in_flight, looks) = (domain.model.defers_in_flight(), self.looks_in_transit());
+            debug_assert_eq!(looks == Looks::AtSecond, domain.channels.wires.second == SECOND, "`Setup::serve` knows");
+            // Those that may look at queues.
+            let looking = if looks == Looks::AtSecond { seconds } else { arrivals };
             // Those that add to queues and do not look at them come last.
-            let last = !in_flight && !self.looks_in_transit();
+            let last = looks == Looks::AtSecond || looks == Looks::Nowhere && !in_flight;
             if in_flight {
-                domain.arrive_apart(self, arrivals, now, &shared.snapshot, rules);
-            } else if !last {
-                domain.arrive::<R, false>(self, [arrivals; 2], now, &shared.snapshot, rules);
+                domain.arrive_apart(self, looking, now, &shared.snapshot, rules);
+            } else if looks != Looks::Nowhere {
+                domain.arrive::<R, false, false>(self, [looking; 2], now, &shared.snapshot, rules);
             }
             domain.arrive_apart(self, entries, now, &shared.snapshot, rules);
             if last {
-                domain.arrive::<R, false>(self, [arrivals; 2], now, &shared.snapshot, rules);
+                domain.arrive::<R, false, true>(self, [arrivals; 2], now, &shared.snapshot, rules);
             }
         }
         if again != Again::Never {
@@ -382,8 +386,9 @@ impl<M: RouterModel> Domain<M> {
         let wires = Wires {
             links: tables.of(links),
             paces: tables.of(if setup.slowest > 1 { paces } else { Vec::new() }),
-            flits: [horizon; 3].map(Wheel::new),
+            flits: [horizon; 4].map(Wheel::new),
             entry: u8::from(M::MAY_DEFER),
+            second: if M::MAY_DEFER && setup.second_apart { SECOND } else { FIRST },
             credits: Wheel::new(horizon),
             leaving: vec![Vec::new(); bounds.len() - 1],
             outboxes: (1..bounds.len()).map(|_| Outbox::default()).collect(),
@@ -407,14 +412,15 @@ impl<M: RouterModel> Domain<M> {
 
     /// Simulates cycle `now`.
     pub fn cycle(&mut self, now: u32, shared: &RunContext<'_, M>) {
-        let [arrivals, entries, ejections] = &mut self.channels.wires.flits;
+        let [arrivals, entries, ejections, seconds] = &mut self.channels.wires.flits;
         let (arrivals, ejections) = (arrivals.take(now), ejections.take(now));
         // Where no head defers, what comes from terminals is among the arrivals.
-        let entries = if M::MAY_DEFER { entries.take(now) } else { Vec::new() };
-        shared.routing.take_in(self, [&arrivals, &entries], now, shared);
+        let [entries, seconds] =
+            [entries, seconds].map(|wheel| if M::MAY_DEFER { wheel.take(now) } else { Vec::new() });
+        shared.routing.take_in(self, [&arrivals, &seconds, &entries], now, shared);
         self.eject(&ejections, now);
         self.stats.settle(now);
-        for (flits, events) in self.channels.wires.flits.iter_mut().zip([arrivals, entries, ejections]) {
+        for (flits, events) in self.channels.wires.flits.iter_mut().zip([arrivals, entries, ejections, seconds]) {
             flits.recycle(events);
         }
         self.take_credits(now);
@@ -484,9 +490,10 @@ impl<M: RouterModel> Domain<M> {
     }
 
     /// Flits have reached routers, the first of all that have or, most often, all of them: heads are routed, from the state at
-    /// the end of the previous internal step. Some may start, or decide at the front of their VC, if there are `ANY` such.
+    /// the end of the previous internal step. Some may start, or decide at the front of their VC, if there are `ANY` such. If they
+    /// are the `LAST`, nothing that arrives in the cycle looks at queues any more.
     #[inline(always)]
-    fn arrive<R: Routing, const ANY: bool>(
+    fn arrive<R: Routing, const ANY: bool, const LAST: bool>(
         &mut self,
         routing: &R,
         [events, all]: [&[FlitEvent]; 2],
@@ -509,7 +516,7 @@ impl<M: RouterModel> Domain<M> {
             if let Some(next) = routes.behind(place) {
                 self.expect_route(routing, next);
             }
-            self.arrive_one::<R, ANY>(routing, event, now, snapshot, rules);
+            self.arrive_one::<R, ANY, LAST>(routing, event, now, snapshot, rules);
             place += 1;
         }
     }
@@ -534,7 +541,7 @@ impl<M: RouterModel> Domain<M> {
                 self.expect_queues(&left[..count]);
             }
             let (next, behind) = left.split_at(count);
-            self.arrive::<R, true>(routing, [next, left], now, snapshot, rules.of(routing));
+            self.arrive::<R, true, false>(routing, [next, left], now, snapshot, rules.of(routing));
             left = behind;
         }
     }
@@ -554,7 +561,7 @@ impl<M: RouterModel> Domain<M> {
 
     /// One of them.
     #[inline(always)]
-    fn arrive_one<R: Routing, const ANY: bool>(
+    fn arrive_one<R: Routing, const ANY: bool, const LAST: bool>(
         &mut self,
         routing: &R,
         event: &FlitEvent,
@@ -568,6 +575,7 @@ impl<M: RouterModel> Domain<M> {
             self.model.accept(event.to, router, event.place, None, now);
             return;
         }
+        debug_assert!(ANY || !self.model.defers(flit), "heads that decide at the front are taken in apart");
         // Where it leaves the network there is nothing to decide.
         if ANY && self.model.defers(flit) && flit.dst != self.first_router + router {
             if self.model.flits(event.to) == 0 {
@@ -579,7 +587,7 @@ impl<M: RouterModel> Domain<M> {
         }
         let stream = u64::from(self.first_port + self.model.port_of(event.to)) << 32 | u64::from(now);
         let decided = self.route::<_, ANY>(routing, event.to, router, flit, NOWHERE, stream, snapshot, rules);
-        if !ANY && !routing.looks_in_transit() {
+        if LAST {
             return self.model.accept_last(event.to, router, event.place, decided, now);
         }
         self.model.accept(event.to, router, event.place, Some(decided), now);
@@ -798,8 +806,10 @@ impl<M: RouterModel> Domain<M> {
     /// Takes in what another domain has sent.
     pub fn receive(&mut self, outbox: &mut Outbox) {
         for &(time, to, ref flit) in &outbox.flits {
+            let wires = &mut self.channels.wires;
+            let wheel = if flit.hops == 1 { wires.second } else { FIRST };
             let place = self.model.pool_mut().insert(*flit);
-            self.channels.wires.arrive(time, FlitEvent { to, place });
+            wires.arrive(time, wheel, FlitEvent { to, place });
         }
         outbox.flits.clear();
         for (time, vc) in outbox.credits.drain(..) {
@@ -829,7 +839,7 @@ mod tests {
     use super::super::router::input_queued::{GENERAL, InputQueuedRouters};
     use super::super::{Config, Point, RouterOptions, Setup, Sizes, Value};
     use super::*;
-    use crate::routing::Move;
+    use crate::routing::{AnyRouting, Move};
     use crate::watch::NoControl;
     use crate::{topology, traffic};
 
@@ -938,6 +948,10 @@ mod tests {
         Config { router, packet: Sizes::One(packet), ..Config::default() }
     }
 
+    fn routing(network: &Network, name: &str) -> AnyRouting {
+        crate::routing::build(network, name).expect(name)
+    }
+
     fn small() -> Vec<Config> {
         let buffer = |flits: u32| ("buffer", Value::from(flits));
         vec![
@@ -969,6 +983,68 @@ mod tests {
             (point.flit_hops, point.latency_cycles, point.packets)
         });
         assert_eq!(one, two);
+    }
+
+    /// A routing of which nothing is known about where it looks.
+    struct Unknown(AnyRouting);
+
+    impl Routing for Unknown {
+        fn classes(&self) -> u32 {
+            self.0.classes()
+        }
+
+        fn starts(&self, src: RouterId, dst: RouterId, out: &mut Vec<PacketState>) {
+            self.0.starts(src, dst, out);
+        }
+
+        fn moves(&self, at: RouterId, state: PacketState, dst: RouterId, out: &mut Vec<Move>) {
+            self.0.moves(at, state, dst, out);
+        }
+
+        fn start<V: View>(&self, src: RouterId, dst: RouterId, view: &V, rng: &mut Rng) -> PacketState {
+            self.0.start(src, dst, view, rng)
+        }
+
+        fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, view: &V, rng: &mut Rng) -> Move {
+            self.0.choose(at, state, dst, view, rng)
+        }
+
+        fn eject_class(&self, state: PacketState) -> Option<u8> {
+            self.0.eject_class(state)
+        }
+
+        fn decides_again(&self) -> Again {
+            self.0.decides_again()
+        }
+
+        fn snapshot_period(&self) -> u32 {
+            Routing::snapshot_period(&self.0)
+        }
+    }
+
+    #[test]
+    fn what_is_known_of_where_heads_look_changes_nothing() {
+        for (spec, name, looks) in [
+            ("dragonfly:a=4,h=2,p=4", "par", Looks::AtSecond),
+            ("hyperx:4x4,p=4", "par", Looks::AtSecond),
+            ("hyperx:4x4,p=4", "ugal-l", Looks::Nowhere),
+        ] {
+            let network = topology::build(spec).expect(spec);
+            let (traffic, known) = (traffic::build(&network, "uniform").expect("a pattern"), routing(&network, name));
+            assert_eq!(known.looks_in_transit(), looks);
+            fn run<R: Routing>(network: &Network, traffic: &Traffic, routing: &R) -> (u64, u64, Option<f64>) {
+                let config = Config { warmup: Some(0), measure: Some(400), ..crowded(2, [("vcs", 6.into())]) };
+                let setup = Setup::new(network, "any", routing.classes(), 8, &config).expect("options").serve(routing);
+                let (offer, plan) = (Offer::of(traffic, 0.5), Options::read(&setup.config.router));
+                type Routers = InputQueuedRouters<3, GENERAL>;
+                let point = measurement::run::<Routers>(network, routing, offer, &setup, &plan, &NoControl);
+                let point = point.expect("a run");
+                (point.flit_hops, point.packets, point.latency_cycles)
+            }
+            let of_unknown = run(&network, &traffic, &Unknown(routing(&network, name)));
+            assert_eq!(run(&network, &traffic, &known), of_unknown, "{spec} {name}");
+            assert!(of_unknown.0 > 5_000, "{of_unknown:?}");
+        }
     }
 
     #[test]

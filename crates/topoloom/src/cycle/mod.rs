@@ -40,7 +40,7 @@ use crate::limits::{MAX_VCS, class_vcs};
 use crate::links::{FLIT_BYTES, Latencies, LinkTimes};
 use crate::memory::available_memory;
 use crate::network::{LinkClass, Network, Peer, PortId, RouterId, TerminalId};
-use crate::routing::{Again, AnyRouting, NamedRouting, PacketState, Routing};
+use crate::routing::{Again, AnyRouting, Looks, NamedRouting, PacketState, Routing};
 use crate::traffic::{self, Trace, Traffic};
 use crate::watch::Control;
 use domain::Arrivals;
@@ -77,6 +77,8 @@ pub struct Setup {
     pub undoes: bool,
     /// Queues are counted by VC class too: see [`Routing::compares_classes`].
     pub by_class: bool,
+    /// Heads look at queues at their first two routers alone.
+    pub second_apart: bool,
     /// Flits of the largest packet, if rings keep bubbles ([`Routing::keeps_bubbles`]); else 0.
     pub bubble: u32,
     /// The VCs into which each terminal may send, a bit each; empty if all of them send into any.
@@ -139,6 +141,7 @@ impl Setup {
             again: Again::Never,
             undoes: false,
             by_class: false,
+            second_apart: false,
             bubble: 0,
             injection: Vec::new(),
             unit: 1.0,
@@ -299,6 +302,8 @@ impl Setup {
         self.again = routing.decides_again();
         self.undoes = routing.undo(PacketState::direct(1)).is_some();
         self.by_class = routing.compares_classes();
+        self.second_apart = routing.looks_in_transit() == Looks::AtSecond;
+        assert!(!self.second_apart || self.again.routers() <= 2, "heads that decide again look at queues");
         let whole = (0..self.classes).filter(|class| routing.takes_whole_packets(*class as u8));
         self.whole = whole.fold(0, |mask, class| mask | self.class_masks[class as usize]);
         self

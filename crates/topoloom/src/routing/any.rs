@@ -2,7 +2,7 @@
 
 use std::any::Any;
 
-use super::{Again, Move, PacketState, Routing, View};
+use super::{Again, Looks, Move, PacketState, Routing, View};
 use crate::network::RouterId;
 use crate::rng::Rng;
 
@@ -96,7 +96,7 @@ impl Routing for AnyRouting {
         self.0.undo(after)
     }
 
-    fn looks_in_transit(&self) -> bool {
+    fn looks_in_transit(&self) -> Looks {
         self.0.looks_in_transit()
     }
 
@@ -179,7 +179,7 @@ impl Routing for AnyRouting {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Idle, build, offered};
+    use super::super::{ANY_VIA, Idle, build, offered};
     use super::*;
     use crate::network::PortId;
     use crate::topology;
@@ -217,39 +217,64 @@ mod tests {
         }
     }
 
+    /// One of these states, over whatever router if it is a detour's.
+    fn any_of(states: &[PacketState], routers: usize, rng: &mut Rng) -> PacketState {
+        let state = states[rng.below(states.len() as u32) as usize];
+        let via = rng.below(routers as u32);
+        if state.via == ANY_VIA { PacketState { via, ..state } } else { state }
+    }
+
     #[test]
-    fn what_does_not_look_in_transit_decides_blindly_there() {
+    fn what_does_not_look_in_transit_or_at_the_second_router_alone_decides_blindly_elsewhere() {
         let mut names = std::collections::BTreeSet::new();
         for spec in
             ["hyperx:3x4,p=2", "dragonfly:a=4,h=2,p=2", "slimfly:q=5", "flex:3x3x3", "galaxyfly:n=3,q=5,a=3,p=2"]
         {
             let network = topology::build(spec).expect(spec);
+            let routers = network.num_routers();
             for name in offered(&network) {
-                let Some(routing) = build(&network, name).ok().filter(|routing| !routing.looks_in_transit()) else {
+                let Ok(routing) = build(&network, name) else { continue };
+                let looks = routing.looks_in_transit();
+                if looks == Looks::Everywhere {
                     continue;
-                };
-                names.insert(name);
+                }
+                names.insert((name, (looks == Looks::AtSecond).then_some(spec)));
                 for seed in 0..200 {
                     let mut rng = Rng::stream(seed, 3);
-                    let [src, dst] = [(); 2].map(|()| RouterId(rng.below(network.num_routers() as u32)));
+                    let [src, dst] = [(); 2].map(|()| RouterId(rng.below(routers as u32)));
                     if src == dst {
                         continue;
                     }
-                    let start = routing.start(src, dst, &Idle, &mut rng);
+                    let mut starts = Vec::new();
+                    routing.starts(src, dst, &mut starts);
+                    // Idle queues are no reason for detours.
+                    let start = match looks {
+                        Looks::AtSecond => any_of(&starts, routers, &mut rng),
+                        _ => routing.start(src, dst, &Idle, &mut rng),
+                    };
                     let (mut at, mut hop) = (src, routing.choose(src, start, dst, &Idle, &mut rng));
-                    loop {
+                    for hops in 1.. {
                         let next = network.neighbors(at).find(|(port, _)| *port == u32::from(hop.port));
                         at = next.expect("hops are over links").1;
                         if at == dst {
                             break;
                         }
-                        hop = routing.choose(at, hop.next, dst, &Blind, &mut rng);
+                        hop = if hops == 1 && looks == Looks::AtSecond {
+                            let mut states = vec![hop.next];
+                            routing.diverts(at, hop.next, dst, &mut states);
+                            routing.choose(at, any_of(&states, routers, &mut rng), dst, &Idle, &mut rng)
+                        } else {
+                            routing.choose(at, hop.next, dst, &Blind, &mut rng)
+                        };
                     }
                 }
             }
         }
         for name in ["val", "ugal-l", "ugal-g", "lbr", "nar", "nal", "nag"] {
-            assert!(names.contains(name), "{name}");
+            assert!(names.contains(&(name, None)), "{name}");
+        }
+        for spec in ["hyperx:3x4,p=2", "dragonfly:a=4,h=2,p=2"] {
+            assert!(names.contains(&("par", Some(spec))), "{spec}");
         }
     }
 

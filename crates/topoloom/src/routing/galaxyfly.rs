@@ -26,7 +26,7 @@ use std::hint::select_unpredictable;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::{Again, AnyRouting, Availability, Move, PacketState, Routing, RoutingInfo, View};
+use super::{Again, AnyRouting, Availability, Looks, Move, PacketState, Routing, RoutingInfo, View};
 use crate::catalogue::{Arguments, Key, Kind};
 use crate::error::{Error, Result};
 use crate::network::{LinkClass, Network, Peer, RouterId};
@@ -687,8 +687,8 @@ impl Routing for Adaptive {
     }
 
     #[inline(always)]
-    fn looks_in_transit(&self) -> bool {
-        false
+    fn looks_in_transit(&self) -> Looks {
+        Looks::Nowhere
     }
 
     #[inline(always)]

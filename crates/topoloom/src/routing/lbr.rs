@@ -21,7 +21,8 @@ use super::minimal::{self, with_minimal};
 use super::paths::{Hop, Paths};
 use super::twophase::TwoPhase;
 use super::{
-    Again, AnyRouting, Availability, Minimal, Move, NO_VIA, PacketState, Routing, RoutingInfo, Step, View, twophase,
+    Again, AnyRouting, Availability, Looks, Minimal, Move, NO_VIA, PacketState, Routing, RoutingInfo, Step, View,
+    twophase,
 };
 use crate::catalogue::{Arguments, Key, Kind};
 use crate::error::Result;
@@ -627,8 +628,8 @@ impl<M: Minimal> Routing for LoadBalancing<M> {
     }
 
     #[inline(always)]
-    fn looks_in_transit(&self) -> bool {
-        false
+    fn looks_in_transit(&self) -> Looks {
+        Looks::Nowhere
     }
 
     fn snapshot_period(&self) -> u32 {

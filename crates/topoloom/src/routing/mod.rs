@@ -141,6 +141,17 @@ pub enum Again {
     Revocable(u16),
 }
 
+/// At which routers behind its first one a packet's routing looks at queues.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Looks {
+    /// At none.
+    Nowhere,
+    /// At the second one alone.
+    AtSecond,
+    /// At any.
+    Everywhere,
+}
+
 impl Again {
     /// In how many of the first routers of a path heads decide again.
     #[inline(always)]
@@ -572,11 +583,11 @@ pub trait Routing: Send + Sync {
         None
     }
 
-    /// True if `choose` looks at the view where heads do not decide again, too. Otherwise what arrives there is taken in when
-    /// nothing looks at queues any more.
+    /// Where `choose` looks at the view, but for heads that decide again at their first router. What arrives elsewhere is taken
+    /// in when nothing looks at queues any more. Heads that decide again at more than their second router look everywhere.
     #[inline(always)]
-    fn looks_in_transit(&self) -> bool {
-        true
+    fn looks_in_transit(&self) -> Looks {
+        Looks::Everywhere
     }
 
     /// True if it looks at [`View::queue_of`], which is kept for such routings alone.

@@ -26,7 +26,8 @@ use super::global_links::GlobalLinks;
 use super::minimal::{self, AnyMinimal, with_minimal};
 use super::twophase::{self, BIAS, TwoPhase};
 use super::{
-    ANY_VIA, Again, AnyRouting, Availability, Minimal, Move, NO_VIA, PacketState, Routing, RoutingInfo, Step, View,
+    ANY_VIA, Again, AnyRouting, Availability, Looks, Minimal, Move, NO_VIA, PacketState, Routing, RoutingInfo, Step,
+    View,
 };
 use crate::network::RouterId;
 use crate::rng::Rng;
@@ -102,20 +103,14 @@ pub struct Progressive {
 }
 
 impl Progressive {
-    /// Global hops that the present phase has behind it.
-    #[inline(always)]
-    fn taken(bits: u32) -> u32 {
-        (1 << stage::LAST | 1 << stage::NEAR) >> bits & 1
-    }
-
-    /// [`Progressive::classed`] of all stages, local hops and then global ones: to look it up takes fewer
-    /// instructions.
-    const CLASSED: [(u8, u8); 2 * stage::ALL] = {
-        let mut all = [(0, 0); 2 * stage::ALL];
+    /// [`Progressive::classed`] of all stages, local hops and then global ones, the class in the lower byte: to look it up takes
+    /// fewer instructions.
+    const CLASSED: [u16; 2 * stage::ALL] = {
+        let mut all = [0; 2 * stage::ALL];
         let mut hop = 0;
         while hop < all.len() {
             let (class, next) = Self::classed((hop % stage::ALL) as u32, hop >= stage::ALL);
-            all[hop] = (class, next as u8);
+            all[hop] = class as u16 | (next as u16) << 8;
             hop += 1;
         }
         all
@@ -135,11 +130,11 @@ impl Progressive {
         }
     }
 
+    /// The hop for a minimal step that begins without bits: after it these are 1 if it is a global hop.
     #[inline(always)]
     fn hop(step: Step, bits: u32, via: u32) -> Move {
-        let global = step.bits - Self::taken(bits);
-        let (class, next) = Self::CLASSED[bits as usize % stage::ALL + stage::ALL * global as usize];
-        Move { port: step.port, class, next: PacketState { via, bits: next.into() } }
+        let classed = Self::CLASSED[bits as usize % stage::ALL + stage::ALL * (step.bits as usize % 2)];
+        Move { port: step.port, class: classed as u8, next: PacketState { via, bits: (classed >> 8).into() } }
     }
 
     /// The packet's state once it has met its intermediate router.
@@ -249,7 +244,7 @@ impl Routing for Progressive {
     fn moves(&self, at: RouterId, state: PacketState, dst: RouterId, out: &mut Vec<Move>) {
         let state = Self::turned(at, state);
         let mut steps = Vec::new();
-        self.minimal.steps(at, Self::taken(state.bits), state.target(dst), &mut steps);
+        self.minimal.steps(at, 0, state.target(dst), &mut steps);
         out.extend(steps.into_iter().map(|step| Self::hop(step, state.bits, state.via)));
     }
 
@@ -291,7 +286,7 @@ impl Routing for Progressive {
                 state = PacketState { via: via.0, bits: stage::LATE };
             }
         }
-        let step = self.minimal.step(at, Self::taken(state.bits), state.target(dst), rng);
+        let step = self.minimal.step(at, 0, state.target(dst), rng);
         Self::hop(step, state.bits, state.via)
     }
 
@@ -325,6 +320,11 @@ impl Routing for Progressive {
         // behind it, which shows sources a full global link, would stay short; and packets of its router's terminals,
         // which compete with few others, would fill their destinations.
         Again::Revocable(1)
+    }
+
+    #[inline(always)]
+    fn looks_in_transit(&self) -> Looks {
+        Looks::AtSecond
     }
 
     fn diverts(&self, _at: RouterId, state: PacketState, _dst: RouterId, out: &mut Vec<PacketState>) {
@@ -456,6 +456,11 @@ impl<M: Minimal> Routing for Late<M> {
     #[inline(always)]
     fn decides_again(&self) -> Again {
         Again::Revocable(2)
+    }
+
+    #[inline(always)]
+    fn looks_in_transit(&self) -> Looks {
+        Looks::AtSecond
     }
 
     fn follows_ports(&self) -> bool {

@@ -15,8 +15,8 @@ use super::min::hop;
 use super::minimal::{self, AnyMinimal, with_minimal};
 use super::table::TableMinimal;
 use super::{
-    ANY_VIA, Again, AnyRouting, Availability, Minimal, Move, NO_VIA, PacketState, Routing, RoutingInfo, Step, UgalRule,
-    View, evenly,
+    ANY_VIA, Again, AnyRouting, Availability, Looks, Minimal, Move, NO_VIA, PacketState, Routing, RoutingInfo, Step,
+    UgalRule, View, evenly,
 };
 use crate::catalogue::{Arguments, Key, Kind};
 use crate::error::Result;
@@ -485,8 +485,8 @@ impl<M: Minimal, const ADAPTIVE: bool> Routing for TwoPhase<M, ADAPTIVE> {
     }
 
     #[inline(always)]
-    fn looks_in_transit(&self) -> bool {
-        false
+    fn looks_in_transit(&self) -> Looks {
+        Looks::Nowhere
     }
 
     fn compares_classes(&self) -> bool {

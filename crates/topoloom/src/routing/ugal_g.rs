@@ -5,7 +5,9 @@
 use super::channels::ChannelEnds;
 use super::minimal::{self, with_minimal};
 use super::twophase::{BIAS, Options, TwoPhase};
-use super::{Again, AnyRouting, Availability, Minimal, Move, NO_VIA, PacketState, Routing, RoutingInfo, Step, View};
+use super::{
+    Again, AnyRouting, Availability, Looks, Minimal, Move, NO_VIA, PacketState, Routing, RoutingInfo, Step, View,
+};
 use crate::catalogue::{Key, Kind};
 use crate::network::RouterId;
 use crate::rng::Rng;
@@ -153,7 +155,7 @@ impl<M: Minimal> Routing for GlobalUgal<M> {
         self.two.decides_again()
     }
 
-    fn looks_in_transit(&self) -> bool {
+    fn looks_in_transit(&self) -> Looks {
         self.two.looks_in_transit()
     }
 

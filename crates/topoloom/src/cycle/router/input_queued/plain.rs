@@ -18,7 +18,7 @@ use super::{
     ADAPTIVE, InputQueuedRouters, NO_SUCH_PORT, NONE, PLAIN, PortArbiters, RouterState, count_undecided, is_adaptive,
     is_buffered,
 };
-use crate::cycle::channels::{ChannelEnd, Channels, Wheel, Wires};
+use crate::cycle::channels::{ChannelEnd, Channels, FIRST, Wheel, Wires};
 use crate::cycle::flit::{Flit, Pool, UNDECIDED};
 use crate::cycle::router::FreshHead;
 use crate::cycle::router::buffer_policy::BufferPolicy;
@@ -295,7 +295,12 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         let arbiters = &mut self.ports[in_port];
         (arbiters.last_vc, arbiters.last_output) = (Self::vc(input) as u16, Self::port(output));
         self.ports[out_port].last_input = Self::port(input);
-        channels.send_flit(PortId(out_port as u32), Self::vc(output), now + 1, place);
+        let ports = [in_port, out_port].map(|port| PortId(port as u32));
+        if Self::ADAPTIVE {
+            channels.forward_flit(ports, Self::vc(output), now + 1, place);
+        } else {
+            channels.send_flit(ports[1], Self::vc(output), now + 1, place);
+        }
         channels.send_credit(PortId(in_port as u32), Self::vc(input), now);
         if !Self::ADAPTIVE && more {
             let Flit { out, class, .. } = *self.front(index);
@@ -800,8 +805,9 @@ impl<const LOG: u32, const KIND: u8> PlainBatch<'_, LOG, KIND> {
         vc.last_output = output;
         let (place, tail) = vc.pop::<KIND>(self.pool);
         let more = vc.flits > 0;
+        let wheel = if Self::ADAPTIVE { self.wires.wheel_from(&self.ends[in_port as usize]) } else { FIRST };
         let end = &mut self.ends[out_port as usize];
-        self.wires.send_flit(end, out_id, Self::place(output), departure, place);
+        self.wires.send_flit(end, out_id, Self::place(output), departure, wheel, place);
         self.wires.send_credit(&mut self.ends[in_port as usize], in_id, Self::place(input), now);
         let arbiters = &mut self.ports[out_port as usize];
         arbiters.last_input = in_port;

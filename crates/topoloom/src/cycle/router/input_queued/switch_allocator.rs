@@ -270,7 +270,8 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         let Tick { now, departure, step } = tick;
         let (place, tail) = self.inputs[index].pop::<KIND>(&self.pool);
         let more = self.inputs[index].flits > 0;
-        channels.send_flit(PortId(out_port as u32), Self::vc(request.output), departure, place);
+        let ports = [in_port, out_port].map(|port| PortId(port as u32));
+        channels.forward_flit(ports, Self::vc(request.output), departure, place);
         channels.send_credit(PortId(in_port as u32), Self::vc(request.input), now);
         if tail {
             self.inputs[index].kept = NONE;
