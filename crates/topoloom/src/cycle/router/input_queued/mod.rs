@@ -1373,29 +1373,39 @@ mod tests {
         assert_eq!((routers.routers[0].asking_vc, routers.inputs[1].last_output), (0, 15));
     }
 
-    #[test]
-    fn a_head_that_has_not_left_waits_for_a_credit_of_the_vc_it_was_given() {
+    /// A head of a router, which is given a VC that has no slots, waits for a credit for it.
+    fn waits_for_a_credit<const KIND: u8>(router: u32) {
         let network = crate::topology::build("hypercube:1,p=3").unwrap();
         let config: Config = serde_json::from_str(r#"{"vcs": 4, "buffer": 4}"#).unwrap();
         let setup = Setup::new(&network, "dor", 1, 4, &config).unwrap();
         let options = Options::read(&setup.config.router);
-        let mut routers = InputQueuedRouters::<2, PLAIN>::new(&setup, &options, &[0, 4, 8], 8);
+        let mut routers = InputQueuedRouters::<2, KIND>::new(&setup, &options, &[0, 4, 8], 8);
         let mut channels = Channels::of_loops(8);
         let (kind, state) = (HEAD | TAIL, PacketState::direct(0));
         let place = routers.pool.insert(Flit { kind, out: 3, ..Flit::NONE });
+        let (number, first) = (router as usize, 16 * router);
+        let own = (first as usize - routers.batch_base(number)) as u16;
         // It was given an output VC of another packet before; those of its own output have no slots.
-        routers.inputs[1].last_output = 6;
-        (12..16).for_each(|vc| routers.outputs[vc].occupancy = 4);
-        routers.accept(1, 0, place, Some((Decision { out: 3, class: 0, kind, state }, state)), 0);
-        assert_eq!(routers.find_held(0, 1), None);
+        routers.inputs[first as usize + 1].last_output = own + 6;
+        (12..16).for_each(|vc| routers.outputs[first as usize + vc].occupancy = 4);
+        routers.accept(first + 1, router, place, Some((Decision { out: 3, class: 0, kind, state }, state)), 0);
+        assert_eq!(routers.find_held(number, own + 1), None);
         routers.step(0, &mut channels);
-        assert_eq!((routers.find_held(0, 1), routers.owner(12)), (Some(12), Some(1)));
+        let owner = routers.owner(first + 12);
+        assert_eq!((routers.find_held(number, own + 1), owner), (Some(own + 12), Some(first + 1)));
         routers.step(1, &mut channels);
-        assert!(matches!(routers.waits_for(1), Wait::Credit(12)));
-        routers.credit(12);
-        assert!(matches!(routers.waits_for(1), Wait::Nothing));
+        assert_eq!(routers.waits_for(first + 1), Wait::Credit(first + 12));
+        routers.credit(first + 12);
+        assert_eq!(routers.waits_for(first + 1), Wait::Nothing);
         routers.step(2, &mut channels);
-        assert_eq!((routers.find_held(0, 1), channels.sent()), (None, 1));
+        assert_eq!((routers.find_held(number, own + 1), channels.sent()), (None, 1));
+    }
+
+    #[test]
+    fn a_head_that_has_not_left_waits_for_a_credit_of_the_vc_it_was_given() {
+        waits_for_a_credit::<PLAIN>(0);
+        // The second router of a batch.
+        waits_for_a_credit::<BUFFERED>(1);
     }
 
     #[test]
