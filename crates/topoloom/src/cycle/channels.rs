@@ -381,7 +381,7 @@ impl Wires {
             paces: tables.of([]),
             flits: [horizon; 4].map(Wheel::new),
             entry: 0,
-            second: 0,
+            second: FIRST,
             credits: Wheel::new(horizon),
             leaving: vec![Vec::new(); 2],
             outboxes: (0..2).map(|_| Outbox::default()).collect(),

@@ -89,8 +89,13 @@ impl<M: RouterModel, R: Routing> Arrivals<M> for R {
         if !M::MAY_DEFER {
             domain.arrive::<R, true, false>(self, [arrivals; 2], now, &shared.snapshot, rules);
         } else {
-            let (in_flight, looks) = (domain.model.defers_in_flight(), self.looks_in_transit());
-            debug_assert_eq!(looks == Looks::AtSecond, domain.channels.wires.second == SECOND, "`Setup::serve` knows");
+            let in_flight = domain.model.defers_in_flight();
+            let looks = match self.looks_in_transit() {
+                // Those at their second router are among the others.
+                Looks::AtSecond if domain.channels.wires.second == FIRST => Looks::Everywhere,
+                looks => looks,
+            };
+            debug_assert!(looks == Looks::AtSecond || seconds.is_empty(), "`Setup::serve` knows");
             // Those that may look at queues.
             let looking = if looks == Looks::AtSecond { seconds } else { arrivals };
             // Those that add to queues and do not look at them come last.
@@ -839,7 +844,7 @@ mod tests {
     use super::super::router::input_queued::{GENERAL, InputQueuedRouters};
     use super::super::{Config, Point, RouterOptions, Setup, Sizes, Value};
     use super::*;
-    use crate::routing::{AnyRouting, Move};
+    use crate::routing::Move;
     use crate::watch::NoControl;
     use crate::{topology, traffic};
 
@@ -948,10 +953,6 @@ mod tests {
         Config { router, packet: Sizes::One(packet), ..Config::default() }
     }
 
-    fn routing(network: &Network, name: &str) -> AnyRouting {
-        crate::routing::build(network, name).expect(name)
-    }
-
     fn small() -> Vec<Config> {
         let buffer = |flits: u32| ("buffer", Value::from(flits));
         vec![
@@ -983,68 +984,6 @@ mod tests {
             (point.flit_hops, point.latency_cycles, point.packets)
         });
         assert_eq!(one, two);
-    }
-
-    /// A routing of which nothing is known about where it looks.
-    struct Unknown(AnyRouting);
-
-    impl Routing for Unknown {
-        fn classes(&self) -> u32 {
-            self.0.classes()
-        }
-
-        fn starts(&self, src: RouterId, dst: RouterId, out: &mut Vec<PacketState>) {
-            self.0.starts(src, dst, out);
-        }
-
-        fn moves(&self, at: RouterId, state: PacketState, dst: RouterId, out: &mut Vec<Move>) {
-            self.0.moves(at, state, dst, out);
-        }
-
-        fn start<V: View>(&self, src: RouterId, dst: RouterId, view: &V, rng: &mut Rng) -> PacketState {
-            self.0.start(src, dst, view, rng)
-        }
-
-        fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, view: &V, rng: &mut Rng) -> Move {
-            self.0.choose(at, state, dst, view, rng)
-        }
-
-        fn eject_class(&self, state: PacketState) -> Option<u8> {
-            self.0.eject_class(state)
-        }
-
-        fn decides_again(&self) -> Again {
-            self.0.decides_again()
-        }
-
-        fn snapshot_period(&self) -> u32 {
-            Routing::snapshot_period(&self.0)
-        }
-    }
-
-    #[test]
-    fn what_is_known_of_where_heads_look_changes_nothing() {
-        for (spec, name, looks) in [
-            ("dragonfly:a=4,h=2,p=4", "par", Looks::AtSecond),
-            ("hyperx:4x4,p=4", "par", Looks::AtSecond),
-            ("hyperx:4x4,p=4", "ugal-l", Looks::Nowhere),
-        ] {
-            let network = topology::build(spec).expect(spec);
-            let (traffic, known) = (traffic::build(&network, "uniform").expect("a pattern"), routing(&network, name));
-            assert_eq!(known.looks_in_transit(), looks);
-            fn run<R: Routing>(network: &Network, traffic: &Traffic, routing: &R) -> (u64, u64, Option<f64>) {
-                let config = Config { warmup: Some(0), measure: Some(400), ..crowded(2, [("vcs", 6.into())]) };
-                let setup = Setup::new(network, "any", routing.classes(), 8, &config).expect("options").serve(routing);
-                let (offer, plan) = (Offer::of(traffic, 0.5), Options::read(&setup.config.router));
-                type Routers = InputQueuedRouters<3, GENERAL>;
-                let point = measurement::run::<Routers>(network, routing, offer, &setup, &plan, &NoControl);
-                let point = point.expect("a run");
-                (point.flit_hops, point.packets, point.latency_cycles)
-            }
-            let of_unknown = run(&network, &traffic, &Unknown(routing(&network, name)));
-            assert_eq!(run(&network, &traffic, &known), of_unknown, "{spec} {name}");
-            assert!(of_unknown.0 > 5_000, "{of_unknown:?}");
-        }
     }
 
     #[test]

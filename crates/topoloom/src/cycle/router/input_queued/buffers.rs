@@ -3,7 +3,7 @@
 use super::options::{Allocator, Priority};
 use super::vc_allocator::VcRequest;
 use super::waiting_heads::Commitment;
-use super::{ADAPTIVE, GENERAL, InputQueuedRouters, NO_SUCH_PORT, NONE, RouterState, is_buffered};
+use super::{ADAPTIVE, GENERAL, InputQueuedRouters, NO_SUCH_PORT, NONE, RouterState, is_buffered, look};
 use crate::cycle::flit::{Decision, Flit, NIL, Pool, TAIL};
 use crate::cycle::table::Part;
 
@@ -253,11 +253,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     /// The heads of a router that wait for a VC shall decide again.
     #[inline(always)]
     pub(super) fn look(&mut self, router: usize) {
-        let state = &mut self.routers[router];
-        if !state.look && state.undecided > 0 {
-            state.look = true;
-            self.looking.push(router as u32);
-        }
+        look(&mut self.routers, &mut self.looking, router as u32);
     }
 
     /// Puts those who wait for a VC of output `port` (domain numbering) on the list of requests.

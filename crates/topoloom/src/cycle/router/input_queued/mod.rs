@@ -108,6 +108,16 @@ fn count_undecided(routers: &mut Table<RouterState>, lead: usize, router: usize,
     *all = all.wrapping_add_signed(change);
 }
 
+/// The heads of a router that wait for a VC, if there are any, decide again: it is put on the list of those.
+#[inline(always)]
+fn look(routers: &mut Table<RouterState>, looking: &mut Vec<u32>, router: u32) {
+    let state = &mut routers[router as usize];
+    if !state.look && state.undecided > 0 {
+        state.look = true;
+        looking.push(router);
+    }
+}
+
 /// The masks of all 256 classes that a flit can name; those that there are not have no VC.
 fn class_masks(masks: &[u64]) -> Box<[u64; 256]> {
     let mut all = Box::new([0; 256]);
@@ -1468,6 +1478,23 @@ mod tests {
             };
             let remembered = run_after::<ADAPTIVE>(spec, "polarized", load, config, remember);
             assert_eq!(undone, [remembered; 2], "{spec}");
+        }
+    }
+
+    #[test]
+    fn heads_at_their_second_router_decide_as_among_all_others() {
+        let config = r#"{"vcs": 4, "buffer": 8, "packet": "1-2"}"#;
+        for spec in ["dragonfly:a=4,h=2,p=4", "hyperx:4x4,p=4"] {
+            for load in [0.3, 0.8] {
+                let apart = [run::<ADAPTIVE>, run::<BUFFERED_ADAPTIVE>, run::<GENERAL>]
+                    .map(|run| run(spec, "par", load, config));
+                let among = |setup: &mut Setup| {
+                    assert!(setup.second_apart);
+                    setup.second_apart = false;
+                };
+                let among_all = run_after::<ADAPTIVE>(spec, "par", load, config, among);
+                assert_eq!(apart, [among_all; 3], "{spec} {load}");
+            }
         }
     }
 

@@ -16,7 +16,7 @@ use super::vc_allocator::VcRequest;
 use super::waiting_heads::{Commitment, Unready, WaitingHead};
 use super::{
     ADAPTIVE, InputQueuedRouters, NO_SUCH_PORT, NONE, PLAIN, PortArbiters, RouterState, count_undecided, is_adaptive,
-    is_buffered,
+    is_buffered, look,
 };
 use crate::cycle::channels::{ChannelEnd, Channels, FIRST, Wheel, Wires};
 use crate::cycle::flit::{Flit, Pool, UNDECIDED};
@@ -934,11 +934,7 @@ impl<const LOG: u32, const KIND: u8> PlainBatch<'_, LOG, KIND> {
     /// As [`InputQueuedRouters::look`].
     #[inline(always)]
     fn look(&mut self, router: u32) {
-        let state = &mut self.again.routers[router as usize];
-        if !state.look && state.undecided > 0 {
-            state.look = true;
-            self.again.looking.push(router);
-        }
+        look(self.again.routers, self.again.looking, router);
     }
 
     /// The place of the record of the head at the front of input VC `input`.
