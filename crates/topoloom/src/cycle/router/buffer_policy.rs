@@ -114,6 +114,9 @@ pub struct BufferPolicy {
     pub reserve: u16,
     /// Slots that the VCs of a port share.
     pub pool: u32,
+    /// Where fewer slots of a VC are taken, none waits for one of its credits: all of its own, or none where packets must fit
+    /// whole.
+    pub waited_from: u16,
     /// VCs (a bit each) that take a packet only if they are empty or have room for all of it.
     pub whole: u64,
     /// Virtual cut-through: packets take all their slots when they are given a VC, flits take none.
@@ -129,7 +132,9 @@ impl BufferPolicy {
         let cut_through = setup.interface.cut_through;
         let whole = if cut_through { u64::MAX } else { setup.whole };
         let (reserve, pool) = setup.places();
-        Self { reserve: reserve as u16, pool, whole, cut_through, bubble: setup.bubble }
+        let reserve = reserve as u16;
+        let waited_from = if whole == 0 { reserve } else { 0 };
+        Self { reserve, pool, waited_from, whole, cut_through, bubble: setup.bubble }
     }
 
     /// Slots that the packet of this head takes under virtual cut-through.

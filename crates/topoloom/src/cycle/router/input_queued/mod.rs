@@ -20,7 +20,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use crate::cycle::channels::{ChannelEnd, Channels, Wheel};
-use crate::cycle::flit::{ARRIVED, Decision, Flit, Pool, UNDECIDED};
+use crate::cycle::flit::{ARRIVED, Decision, Flit, Pool, TAIL, UNDECIDED};
 use crate::cycle::router::buffer_policy::{BufferPolicy, Buffers};
 use crate::cycle::router::{Case, FreshHead, Interface, Router, RouterModel, Simulation, Wait};
 use crate::cycle::table::{Table, TableMaker};
@@ -802,8 +802,9 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
     #[inline(always)]
     fn accept_last(&mut self, vc: u32, router: u32, place: u32, decided: (Decision, PacketState), now: u32) {
         if self.decides_again() {
-            let Decision { out, class, .. } = decided.0;
-            self.move_queue(self.output(router, out), class, self.pool.get(place).size() as i32);
+            let Decision { out, class, kind, .. } = decided.0;
+            let size = if kind & TAIL != 0 { 1 } else { self.pool.get(place).size() };
+            self.move_queue(self.output(router, out), class, size as i32);
         }
         self.enqueue(vc, router, place, Some(decided), now);
     }
@@ -854,6 +855,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
         let output = &mut self.outputs[vc as usize];
         debug_assert!(output.occupancy > 0, "a credit that was not spent");
         let was_shared = Self::SHARES && output.occupancy > self.policy.reserve;
+        let may_be_waited_for = output.occupancy >= self.policy.waited_from;
         output.occupancy -= 1;
         if self.decides_again() {
             self.leave_channel(vc);
@@ -869,9 +871,10 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
                     self.relieve(vc);
                 }
             }
-        } else if self.starved[vc as usize] {
+        } else if may_be_waited_for && self.starved[vc as usize] {
             self.relieve(vc);
         }
+        debug_assert!(may_be_waited_for || !self.starved[vc as usize]);
     }
 
     // Not inlined: compiled once for each stride, not again for each routing.

@@ -279,7 +279,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         if Self::BUFFERED && shares {
             self.shared[out_port] += 1;
         }
-        if KIND != PLAIN {
+        if self.whole() != 0 {
             self.starved[out_index] = false;
         }
         if KIND == ADAPTIVE {
@@ -653,9 +653,9 @@ impl<const LOG: u32, const KIND: u8> PlainBatch<'_, LOG, KIND> {
         }
         let owned = &mut self.outputs[output as usize];
         owned.last_input = input;
-        // At the plain router none waits for room in a free VC.
-        debug_assert!(KIND != PLAIN || !self.starved[output as usize]);
-        if KIND != PLAIN {
+        // Elsewhere none waits for room in a free VC.
+        debug_assert!(self.asks_for_room() || !self.starved[output as usize]);
+        if self.asks_for_room() {
             self.starved[output as usize] = false;
         }
         if Self::BUFFERED && self.policy.cut_through {
@@ -905,7 +905,9 @@ impl<const LOG: u32, const KIND: u8> PlainBatch<'_, LOG, KIND> {
     #[inline(always)]
     fn output_in_batch(&self, input: u16, out: u16) -> u16 {
         if !Self::BUFFERED {
-            assert!(out < self.ports_of_batch, "{NO_SUCH_PORT}");
+            // As `InputQueuedRouters::output_in_batch`.
+            debug_assert!(out < self.ports_of_batch, "{NO_SUCH_PORT}");
+            assert!(KIND == ADAPTIVE || out < self.ports_of_batch, "{NO_SUCH_PORT}");
             return out;
         }
         let RouterState { first_port, radix, .. } = self.again.routers[self.router(input) as usize];

@@ -4,7 +4,7 @@ use super::matching::{Pairing, turn, wavefront};
 use super::options::Allocator;
 use super::timing::{Delay, after, cycle_of, first_step};
 use super::waiting_heads::{Commitment, Unready};
-use super::{FAR, GENERAL, InputQueuedRouters, NONE, RouterState};
+use super::{ADAPTIVE, FAR, GENERAL, InputQueuedRouters, NO_SUCH_PORT, NONE, RouterState};
 use crate::cycle::flit::UNDECIDED;
 
 /// How many heads ahead the memory of lists is asked for, where it is far.
@@ -184,6 +184,11 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     /// Output `out` of a router in the numbering of its batch.
     #[inline(always)]
     pub(super) fn output_in_batch(&self, router: u32, out: u16) -> u16 {
+        if KIND == ADAPTIVE {
+            // The packet belongs to the queue of this output: there is one.
+            debug_assert!(out < self.routers[router as usize].radix, "{NO_SUCH_PORT}");
+            return out;
+        }
         let port = self.output(router, out);
         (port - self.routers[self.lead_of(router)].first_port) as u16
     }
