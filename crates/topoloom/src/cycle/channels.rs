@@ -11,10 +11,10 @@ use crate::network::PortId;
 
 /// The first of [`Wires::flits`].
 pub const FIRST: u8 = 0;
-/// The one for flits that arrive at terminals.
-const EJECTED: u8 = 2;
 /// The one for flits that arrive at their second router, where these are taken in apart.
-pub const SECOND: u8 = 3;
+pub const SECOND: u8 = 2;
+/// The one for flits that arrive at terminals: all bits, so that one that goes there is in no other.
+const EJECTED: u8 = 3;
 
 /// Marks the address of a terminal.
 pub const TERMINAL: u32 = 1 << 31;
@@ -418,9 +418,8 @@ impl Wires {
     /// A flit will arrive at a terminal of this domain, or at a router: then it is put into this `wheel`.
     #[inline(always)]
     pub fn arrive(&mut self, time: u32, wheel: u8, event: FlitEvent) {
-        let is_ejected = all_bits_if(event.to & TERMINAL != 0);
-        let wheel = wheel & !is_ejected | EJECTED & is_ejected;
-        self.flits[usize::from(wheel & 3)].push(time, event);
+        let wheel = (wheel | all_bits_if(event.to & TERMINAL != 0)) & EJECTED;
+        self.flits[usize::from(wheel)].push(time, event);
     }
 
     /// Flits from terminals that arrive at routers.
@@ -529,7 +528,7 @@ mod tests {
                 }
                 for place in 0..2 {
                     let (flits, credits) = (now + latency + place, now + latency + delay + place);
-                    let wheel = usize::from(to & TERMINAL != 0) * 2;
+                    let wheel = usize::from(if to & TERMINAL == 0 { FIRST } else { EJECTED });
                     let arrived = channels.wires.flits[wheel].take(flits);
                     assert_eq!(
                         arrived.iter().map(|event| (event.to, event.place)).collect::<Vec<_>>(),

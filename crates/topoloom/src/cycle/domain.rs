@@ -1,6 +1,7 @@
 //! A domain: consecutive routers with their terminals, simulated by one thread.
 
 use std::hint::black_box;
+use std::ops::Range;
 use std::sync::atomic::AtomicU32;
 
 use super::Setup;
@@ -177,8 +178,8 @@ pub struct Domain<M> {
     terminal_at: Table<u32>,
     /// The counts.
     pub stats: Stats,
-    /// VCs stand 2^`log` to a port.
-    log: u32,
+    /// The first VC, in the numbering of the network.
+    first_vc: u32,
     /// Cycles from sending a flit to its being at a terminal, if they are as many at all: their ports need not be looked at.
     to_terminals: Option<u32>,
     /// Empty between cycles.
@@ -197,7 +198,7 @@ struct UndecidedHeads {
 const NOWHERE: (u32, u8) = (u32::MAX, u8::MAX);
 
 /// The state of one router, for its routing. As little as there can be: it is made for each decision, and few look at all.
-struct RouterView<'a, M> {
+struct RouterView<'a, M, const BLIND: bool> {
     domain: &'a Domain<M>,
     first_port: u32,
     /// The head of the packet at hand, and the input VC it came by.
@@ -208,7 +209,7 @@ struct RouterView<'a, M> {
     decided: (u32, u8),
 }
 
-impl<M> RouterView<'_, M> {
+impl<M, const BLIND: bool> RouterView<'_, M, BLIND> {
     /// The flits of the packet at hand, if an output is its `own`; else none.
     #[inline(always)]
     fn of_own(&self, own: bool) -> u32 {
@@ -216,7 +217,7 @@ impl<M> RouterView<'_, M> {
     }
 }
 
-impl<M: RouterModel> View for RouterView<'_, M> {
+impl<M: RouterModel, const BLIND: bool> View for RouterView<'_, M, BLIND> {
     #[inline(always)]
     fn copy(&self) -> Self {
         Self { ..*self }
@@ -275,18 +276,18 @@ impl<M: RouterModel> View for RouterView<'_, M> {
     }
 
     #[inline(always)]
-    fn want(&self, output: PortId) {
-        self.snapshot.want(output);
+    fn want(&self, what: u32) {
+        self.snapshot.want(what);
     }
 
     #[inline(always)]
-    fn wanted(&self, output: PortId) -> u32 {
-        self.snapshot.wanted(output)
+    fn wanted(&self, what: u32) -> u32 {
+        self.snapshot.wanted(what)
     }
 
     #[inline(always)]
-    fn wanted_by_all(&self, set: PortId, outputs: &mut dyn Iterator<Item = PortId>) -> u32 {
-        self.snapshot.wanted_by_all(set, outputs)
+    fn wanted_by_all(&self, set: Range<u32>) -> u32 {
+        self.snapshot.wanted_by_all(set)
     }
 
     #[inline(always)]
@@ -307,6 +308,11 @@ impl<M: RouterModel> View for RouterView<'_, M> {
     #[inline(always)]
     fn decides_again(&self) -> bool {
         self.decided != NOWHERE
+    }
+
+    #[inline(always)]
+    fn is_blind(&self) -> bool {
+        BLIND
     }
 
     #[inline(always)]
@@ -409,7 +415,7 @@ impl<M: RouterModel> Domain<M> {
             terminal_at: tables.of(terminal_at),
             terminals: Terminals::new(setup, &terminals, offer),
             stats: Stats::default(),
-            log: setup.stride.trailing_zeros(),
+            first_vc: first_port * setup.stride,
             to_terminals,
             undecided: UndecidedHeads::default(),
         }
@@ -417,7 +423,7 @@ impl<M: RouterModel> Domain<M> {
 
     /// Simulates cycle `now`.
     pub fn cycle(&mut self, now: u32, shared: &RunContext<'_, M>) {
-        let [arrivals, entries, ejections, seconds] = &mut self.channels.wires.flits;
+        let [arrivals, entries, seconds, ejections] = &mut self.channels.wires.flits;
         let (arrivals, ejections) = (arrivals.take(now), ejections.take(now));
         // Where no head defers, what comes from terminals is among the arrivals.
         let [entries, seconds] =
@@ -425,7 +431,7 @@ impl<M: RouterModel> Domain<M> {
         shared.routing.take_in(self, [&arrivals, &seconds, &entries], now, shared);
         self.eject(&ejections, now);
         self.stats.settle(now);
-        for (flits, events) in self.channels.wires.flits.iter_mut().zip([arrivals, entries, ejections, seconds]) {
+        for (flits, events) in self.channels.wires.flits.iter_mut().zip([arrivals, entries, seconds, ejections]) {
             flits.recycle(events);
         }
         self.take_credits(now);
@@ -507,7 +513,8 @@ impl<M: RouterModel> Domain<M> {
         rules: Rules,
     ) {
         let expected = Later::<_, AHEAD>::of(all, self.model.is_far());
-        let routes = Later::<_, ROUTE_AHEAD>::of(all, routing.is_far());
+        // What looks at queues waits for them as well, and finds them by what the routing has looked at.
+        let routes = Later::<_, ROUTE_AHEAD>::of(all, routing.is_far() || M::MAY_DEFER && !LAST);
         for event in expected.first {
             self.model.expect_flit(event.to, event.place);
         }
@@ -585,13 +592,14 @@ impl<M: RouterModel> Domain<M> {
         if ANY && self.model.defers(flit) && flit.dst != self.first_router + router {
             if self.model.flits(event.to) == 0 {
                 let stream = self.front_stream(event.to, now);
-                let decided = self.route::<_, true>(routing, event.to, router, flit, NOWHERE, stream, snapshot, rules);
+                let decided =
+                    self.route::<_, true, false>(routing, event.to, router, flit, NOWHERE, stream, snapshot, rules);
                 return self.model.accept_front(event.to, router, event.place, decided, now);
             }
             return self.model.accept_undecided(event.to, router, event.place, now);
         }
         let stream = u64::from(self.first_port + self.model.port_of(event.to)) << 32 | u64::from(now);
-        let decided = self.route::<_, ANY>(routing, event.to, router, flit, NOWHERE, stream, snapshot, rules);
+        let decided = self.route::<_, ANY, LAST>(routing, event.to, router, flit, NOWHERE, stream, snapshot, rules);
         if LAST {
             return self.model.accept_last(event.to, router, event.place, decided, now);
         }
@@ -614,10 +622,10 @@ impl<M: RouterModel> Domain<M> {
     }
 
     /// Decides where a head at router `local` goes, which may have `decided` before, with random stream number `stream`;
-    /// returns the state in which it decided as well. It may be a head that `STARTS`.
+    /// returns the state in which it decided as well. It may be a head that `STARTS`; a `BLIND` one looks at no queue.
     #[inline(always)]
     #[allow(clippy::too_many_arguments)]
-    fn route<R: Routing, const STARTS: bool>(
+    fn route<R: Routing, const STARTS: bool, const BLIND: bool>(
         &self,
         routing: &R,
         vc: u32,
@@ -650,7 +658,7 @@ impl<M: RouterModel> Domain<M> {
         }
         let dst = RouterId(flit.dst);
         let first_port = self.first_ports[local as usize];
-        let view = RouterView { domain: self, first_port, head: flit, vc, snapshot, decided };
+        let view = RouterView::<M, BLIND> { domain: self, first_port, head: flit, vc, snapshot, decided };
         let mut hop = None;
         if fresh {
             kind &= !FRESH;
@@ -664,13 +672,13 @@ impl<M: RouterModel> Domain<M> {
         if !answers {
             return (goes, before);
         }
-        (Decision::either(arrived, leaves(came.0, came.1), goes), before)
+        (goes.unless(arrived, leaves(came.0, came.1)), before)
     }
 
     /// The number of the random stream of the head at the front of input VC `vc`.
     #[inline(always)]
     fn front_stream(&self, vc: u32, now: u32) -> u64 {
-        u64::from(((self.first_port << self.log) + vc) | 1 << 30) << 32 | u64::from(now)
+        u64::from((self.first_vc + vc) | 1 << 30) << 32 | u64::from(now)
     }
 
     /// Heads that have come to the front of their VC, or wait where no VC is free and one was freed at their router, decide
@@ -689,8 +697,9 @@ impl<M: RouterModel> Domain<M> {
                 self.expect_decision(routing, next.router, self.model.pool().get(next.place));
             }
             let head = self.model.pool().get(place);
+            let stream = self.front_stream(vc, now);
             let (decision, _) =
-                self.route::<_, true>(routing, vc, router, head, NOWHERE, self.front_stream(vc, now), snapshot, rules);
+                self.route::<_, true, false>(routing, vc, router, head, NOWHERE, stream, snapshot, rules);
             decisions.push(decision);
         }
         let revocable = matches!(routing.decides_again(), Again::Revocable(_));
@@ -708,8 +717,9 @@ impl<M: RouterModel> Domain<M> {
                 head.kind |= FRESH;
             }
             let decided = if head.out == UNDECIDED { NOWHERE } else { (head.out.into(), head.class) };
+            let stream = self.front_stream(vc, now);
             let (decision, _) =
-                self.route::<_, true>(routing, vc, router, &head, decided, self.front_stream(vc, now), snapshot, rules);
+                self.route::<_, true, false>(routing, vc, router, &head, decided, stream, snapshot, rules);
             decisions.push(decision);
         }
         for (number, (&head, &decision)) in fresh.iter().zip(&*decisions).enumerate() {

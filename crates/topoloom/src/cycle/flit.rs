@@ -121,17 +121,15 @@ pub struct Decision {
 }
 
 impl Decision {
-    /// One of two, most likely without a branch: whether it is the `first` is often mispredicted.
+    /// If the packet `has_arrived`, that it `leaves` the network: all but the state, which no longer matters then. Most likely
+    /// without a branch: whether it has is often mispredicted.
     #[inline(always)]
-    pub fn either(is_first: bool, first: Self, second: Self) -> Self {
+    pub fn unless(self, has_arrived: bool, leaves: Self) -> Self {
         Self {
-            out: select_unpredictable(is_first, first.out, second.out),
-            class: select_unpredictable(is_first, first.class, second.class),
-            kind: select_unpredictable(is_first, first.kind, second.kind),
-            state: PacketState {
-                via: select_unpredictable(is_first, first.state.via, second.state.via),
-                bits: select_unpredictable(is_first, first.state.bits, second.state.bits),
-            },
+            out: select_unpredictable(has_arrived, leaves.out, self.out),
+            class: select_unpredictable(has_arrived, leaves.class, self.class),
+            kind: select_unpredictable(has_arrived, leaves.kind, self.kind),
+            state: self.state,
         }
     }
 }

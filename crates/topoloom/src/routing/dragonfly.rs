@@ -228,10 +228,16 @@ impl DragonflyMinimal {
         network.routers().flat_map(|at| network.routers().map(move |target| of_pair(at, target))).collect()
     }
 
+    /// Where a step is in the table.
+    #[inline(always)]
+    fn place(&self, at: RouterId, target: RouterId) -> usize {
+        at.index() * self.links.routers() + target.index()
+    }
+
     /// What the table has.
     #[inline(always)]
     fn step_in_table(&self, at: RouterId, bits: u32, target: RouterId) -> Step {
-        let entry = self.table[at.index() * self.links.routers() + target.index()];
+        let entry = self.table[self.place(at, target)];
         Step { port: (entry & !GLOBAL).into(), class: bits as u8, bits: bits + u32::from(entry / GLOBAL) }
     }
 
@@ -304,18 +310,6 @@ impl DragonflyMinimal {
         }
     }
 
-    /// The link that stands for those from a router's group to another, where packets that want one are counted.
-    #[inline(always)]
-    pub(super) fn wanted(&self, at: RouterId, target: RouterId) -> Option<PortId> {
-        if self.same_group(at, target) {
-            return None;
-        }
-        match self.only_exit(at, target) {
-            Some(exit) => Some(exit.output),
-            None => self.links.first(at, target),
-        }
-    }
-
     /// One of the exits on a shortest path to another group.
     #[inline(always)]
     fn drawn_exit(&self, at: RouterId, target: RouterId, rng: &mut Rng) -> &Exit {
@@ -324,6 +318,13 @@ impl DragonflyMinimal {
         }
         let best = self.best(at, target);
         best.nth(rng.below(best.count())).expect("drawn below the count")
+    }
+
+    /// A step towards [`DragonflyMinimal::drawn_exit`].
+    // Not inlined: where one link alone joins two groups what arrives needs the registers.
+    #[inline(never)]
+    fn drawn_step(&self, at: RouterId, bits: u32, target: RouterId, rng: &mut Rng) -> Step {
+        self.towards(at, self.drawn_exit(at, target, rng), bits)
     }
 
     /// The hop to another router of the group.
@@ -380,7 +381,14 @@ impl Minimal for DragonflyMinimal {
         if self.same_group(at, target) {
             return self.local_step(at, target.0, bits);
         }
-        self.towards(at, self.drawn_exit(at, target, rng), bits)
+        if let Some(exit) = self.only_exit(at, target) {
+            return self.towards(at, exit, bits);
+        }
+        // A copy: what a function that is not inlined refers to is in memory from the start, whether it is called or not.
+        let mut draws = *rng;
+        let step = self.drawn_step(at, bits, target, &mut draws);
+        *rng = draws;
+        step
     }
 
     #[inline(always)]
@@ -410,8 +418,12 @@ impl Minimal for DragonflyMinimal {
 
     #[inline(always)]
     fn expect(&self, at: RouterId, target: RouterId) {
-        prefetch(&self.local, (at.0 * self.group_size) as usize);
-        prefetch(&self.exits, self.links.between(at, target).start);
+        if !self.table.is_empty() {
+            prefetch(&self.table, self.place(at, target));
+        } else if self.is_far() {
+            prefetch(&self.local, (at.0 * self.group_size) as usize);
+            prefetch(&self.exits, self.links.between(at, target).start);
+        }
     }
 
     #[inline(always)]

@@ -16,6 +16,7 @@
 //! fabric's intermediate router, or that it has yet to begin there; in 10 bits what the fabric's routing keeps.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::{
@@ -204,17 +205,16 @@ impl<V: View> View for FabricView<'_, V> {
         self.view.published_sum(own(set), &mut outputs.map(own))
     }
 
-    fn want(&self, output: PortId) {
-        self.view.want(PortId(self.published[output.index()]));
+    fn want(&self, what: u32) {
+        self.view.want(what);
     }
 
-    fn wanted(&self, output: PortId) -> u32 {
-        self.view.wanted(PortId(self.published[output.index()]))
+    fn wanted(&self, what: u32) -> u32 {
+        self.view.wanted(what)
     }
 
-    fn wanted_by_all(&self, set: PortId, outputs: &mut dyn Iterator<Item = PortId>) -> u32 {
-        let own = |port: PortId| PortId(self.published[port.index()]);
-        self.view.wanted_by_all(own(set), &mut outputs.map(own))
+    fn wanted_by_all(&self, set: Range<u32>) -> u32 {
+        self.view.wanted_by_all(set)
     }
 
     fn interval(&self) -> u32 {
@@ -223,6 +223,10 @@ impl<V: View> View for FabricView<'_, V> {
 
     fn sent_before(&self, source: RouterId, new: bool) -> u32 {
         self.view.sent_before(source, new)
+    }
+
+    fn is_blind(&self) -> bool {
+        self.view.is_blind()
     }
 
     fn free_vcs(&self, port: u32, class: u8) -> u32 {

@@ -55,8 +55,7 @@ pub(super) const PAR: RoutingInfo = RoutingInfo {
             }
         };
         let bias = bias.unwrap_or(minimal.ugal().bias);
-        let weighing = Weighing { minimal: 1, detour: 2, bias };
-        Ok(Some(AnyRouting::new(Progressive { minimal, weighing, routers })))
+        Ok(Some(AnyRouting::new(Progressive { minimal, bias, routers })))
     },
 };
 
@@ -86,19 +85,13 @@ mod stage {
     pub const ALL: usize = 8;
 }
 
-/// A packet makes a detour if the minimal path's backlog by its weight is longer than the detour's by its own, and a
-/// bias.
-#[derive(Clone, Copy)]
-struct Weighing {
-    minimal: u32,
-    detour: u32,
-    bias: u32,
-}
+/// A packet makes a detour if the minimal path's backlog is longer than this many of the detour's, and a bias.
+const DETOUR: u32 = 2;
 
 /// `par` on a dragonfly.
 pub struct Progressive {
     minimal: DragonflyMinimal,
-    weighing: Weighing,
+    bias: u32,
     routers: u32,
 }
 
@@ -161,7 +154,7 @@ impl Progressive {
     /// backlog is no longer than the bias.
     #[inline(always)]
     fn is_short<V: View>(&self, step: Step, late: bool, view: &V) -> bool {
-        self.weighing.minimal * view.backlog(step.port.into()) <= self.bias(late)
+        view.backlog(step.port.into()) <= self.bias(late)
     }
 
     /// [`Progressive::detour`].
@@ -184,7 +177,7 @@ impl Progressive {
     /// A detour from the second router is a local hop longer than one from the source.
     #[inline(always)]
     fn bias(&self, late: bool) -> u32 {
-        self.weighing.bias + u32::from(late)
+        self.bias + u32::from(late)
     }
 
     /// UGAL's decision at a router of the source group, at the source or a `late` one, where no step
@@ -197,7 +190,7 @@ impl Progressive {
     // Not inlined: what arrives needs the registers.
     #[inline(never)]
     fn detour<V: View>(&self, at: RouterId, dst: RouterId, late: bool, view: &V, rng: &mut Rng) -> Option<RouterId> {
-        let (Weighing { minimal, detour, .. }, bias) = (self.weighing, self.bias(late));
+        let bias = self.bias(late);
         let via = self.candidate(at, dst, rng)?;
         // The first hops that `choose` will draw.
         let first_hop = |target| self.minimal.first_hop(at, target, &mut rng.clone());
@@ -206,13 +199,13 @@ impl Progressive {
             // A detour that takes no more global links than the minimal path; within a group two local ones instead of one.
             let ahead =
                 |hop: FirstHop| view.backlog(hop.port.into()) + hop.exit.map_or(0, |link| view.published_backlog(link));
-            let weight = if self.minimal.same_group(at, dst) { detour } else { minimal };
-            return (minimal * ahead(direct) > weight * ahead(hop) + bias).then_some(via);
+            let weight = if self.minimal.same_group(at, dst) { DETOUR } else { 1 };
+            return (ahead(direct) > weight * ahead(hop) + bias).then_some(via);
         }
         // Then others wait for the minimal link as well, and what is shorter is better.
         let crowded = self.minimal.links().are_crowded(at, dst, view);
-        let detour = if crowded { minimal } else { detour };
-        let is_longer = |own: u32, other: u32| minimal * own > detour * other + bias;
+        let weight = if crowded { 1 } else { DETOUR };
+        let is_longer = |own: u32, other: u32| own > weight * other + bias;
         let queue = view.backlog(direct.port.into());
         // Where the minimal global link is, that of the detour counts as well.
         let (own, beyond) = match (direct.exit, hop.exit) {
@@ -261,13 +254,13 @@ impl Routing for Progressive {
         view: &V,
         rng: &mut Rng,
     ) -> (PacketState, Option<Move>) {
-        let (step, direct) = (self.minimal.only_step(src, 0, dst), PacketState::direct(stage::FIRST));
-        if !view.decides_again()
-            && let Some(output) = self.minimal.wanted(src, dst)
-        {
-            view.want(output);
+        if !view.decides_again() {
+            self.minimal.links().want(src, dst, view);
         }
-        if let Some(step) = step.filter(|step| self.is_short(*step, false, view)) {
+        let direct = PacketState::direct(stage::FIRST);
+        if let Some(step) = self.minimal.only_step(src, 0, dst)
+            && self.is_short(step, false, view)
+        {
             return (direct, Some(Self::hop(step, direct.bits, direct.via)));
         }
         let detour = self.drawn_detour(src, dst, false, view, rng);
@@ -277,14 +270,16 @@ impl Routing for Progressive {
     #[inline(always)]
     fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, view: &V, rng: &mut Rng) -> Move {
         let mut state = Self::turned(at, state);
+        debug_assert!(!view.is_blind() || state.bits != stage::OPEN, "those at their second router look");
         // At its destination it looks at no queue: there is no output to it.
-        if state.bits == stage::OPEN && at != dst {
-            if let Some(step) = self.minimal.only_step(at, 0, dst).filter(|step| self.is_short(*step, true, view)) {
-                return Self::hop(step, state.bits, state.via);
-            }
-            if let Some(via) = self.drawn_detour(at, dst, true, view, rng) {
-                state = PacketState { via: via.0, bits: stage::LATE };
-            }
+        let settled = view.is_blind() || state.bits != stage::OPEN || at == dst;
+        if let Some(step) = self.minimal.only_step(at, 0, state.target(dst))
+            && (settled || self.is_short(step, true, view))
+        {
+            return Self::hop(step, state.bits, state.via);
+        }
+        if !settled && let Some(via) = self.drawn_detour(at, dst, true, view, rng) {
+            state = PacketState { via: via.0, bits: stage::LATE };
         }
         let step = self.minimal.step(at, 0, state.target(dst), rng);
         Self::hop(step, state.bits, state.via)
@@ -422,7 +417,8 @@ impl<M: Minimal> Routing for Late<M> {
     #[inline(always)]
     fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, view: &V, rng: &mut Rng) -> Move {
         let mut inner = Self::inner(state);
-        if state.bits & OPEN != 0 && self.may_turn(at, dst, view) {
+        debug_assert!(!view.is_blind() || state.bits & OPEN == 0, "those at their second router look");
+        if !view.is_blind() && state.bits & OPEN != 0 && self.may_turn(at, dst, view) {
             let hop;
             (inner, hop) = self.two.weigh(at, dst, Some(inner.bits), view, rng);
             if let Some(hop) = hop {
@@ -491,6 +487,8 @@ mod tests {
         minimal: (u32, u32),
         link: (PortId, u32),
         others: u32,
+        /// The numbers of its pair of groups, and of the group with itself.
+        numbers: [u32; 2],
         /// How many packets want the minimal global link, and each other one.
         wanted: (u32, u32),
     }
@@ -508,8 +506,13 @@ mod tests {
             if port == self.link.0 { self.link.1 } else { self.others }
         }
 
-        fn wanted(&self, port: PortId) -> u32 {
-            if port == self.link.0 { self.wanted.0 } else { self.wanted.1 }
+        fn wanted(&self, what: u32) -> u32 {
+            // Packets within the group are counted, too.
+            match self.numbers {
+                [minimal, _] if minimal == what => self.wanted.0,
+                [_, within] if within == what => 100,
+                _ => self.wanted.1,
+            }
         }
 
         fn interval(&self) -> u32 {
@@ -523,6 +526,12 @@ mod tests {
         fn buffer(&self, _class: u8) -> u32 {
             8
         }
+    }
+
+    /// [`Queues::numbers`] of the links from a router's group to another's.
+    fn numbers_of(par: &Progressive, [at, dst]: [RouterId; 2]) -> [u32; 2] {
+        let links = par.minimal.links();
+        [dst, at].map(|router| links.pair(links.group(at), links.group(router)))
     }
 
     /// The detours that a hundred decisions at a router make.
@@ -539,7 +548,7 @@ mod tests {
         let network = topology::build("dragonfly:a=4,h=2,p=2").expect("a spec that works");
         let par = Progressive {
             minimal: DragonflyMinimal::new(&network).expect("it has groups"),
-            weighing: Weighing { minimal: 1, detour: 2, bias: 3 },
+            bias: 3,
             routers: network.num_routers() as u32,
         };
         let at = RouterId(1);
@@ -551,8 +560,10 @@ mod tests {
             let dst = network.routers().find(is_wanted).expect("each router has global links");
             let port = par.minimal.only_step(at, 0, dst).expect("a single link joins two groups").port;
             let link = first_hop(dst).exit.unwrap_or(PortId(network.port_base(at) + u32::from(port)));
+            let numbers = numbers_of(&par, [at, dst]);
             let wanted_by = |queue, own, others, wanted| {
-                detours(&par, [at, dst], &Queues { minimal: (port.into(), queue), link: (link, own), others, wanted })
+                let minimal = (port.into(), queue);
+                detours(&par, [at, dst], &Queues { minimal, link: (link, own), others, numbers, wanted })
             };
             let of = |queue, own, others| wanted_by(queue, own, others, (1, 1));
             assert!(of(50, 50, 0) > 50, "{here}: others are free");
@@ -576,7 +587,7 @@ mod tests {
             let network = topology::build(spec).expect("a spec that works");
             let par = Progressive {
                 minimal: DragonflyMinimal::new(&network).expect("it has groups"),
-                weighing: Weighing { minimal: 1, detour: 2, bias: 3 },
+                bias: 3,
                 routers: network.num_routers() as u32,
             };
             let at = RouterId(1);
@@ -587,9 +598,10 @@ mod tests {
                 let port = par.minimal.only_step(at, 0, dst).expect("one output").port;
                 let exit = par.minimal.first_hop(at, dst, &mut Rng::stream(1, 1)).exit;
                 let link = (exit.unwrap_or(PortId(network.port_base(at) + u32::from(port))), 0);
+                let numbers = numbers_of(&par, [at, dst]);
                 let of = |queue| {
                     let minimal = (port.into(), queue);
-                    detours(&par, [at, dst], &Queues { minimal, link, others: 0, wanted: (1, 1) })
+                    detours(&par, [at, dst], &Queues { minimal, link, others: 0, numbers, wanted: (1, 1) })
                 };
                 assert_eq!(of(4), 0, "{spec} {dst}: the bias, and a hop more from here");
                 assert!(of(5) > 20, "{spec} {dst}: other ways are free");
