@@ -851,10 +851,10 @@ impl<M: RouterModel> Domain<M> {
 mod tests {
     use super::super::measurement;
     use super::super::router::input_queued::Options;
-    use super::super::router::input_queued::{GENERAL, InputQueuedRouters};
+    use super::super::router::input_queued::{ADAPTIVE, GENERAL, InputQueuedRouters, PLAIN};
     use super::super::{Config, Point, RouterOptions, Setup, Sizes, Value};
     use super::*;
-    use crate::routing::Move;
+    use crate::routing::{DragonflyMinimal, Min, Move, Progressive};
     use crate::watch::NoControl;
     use crate::{topology, traffic};
 
@@ -974,6 +974,34 @@ mod tests {
             crowded(3, [buffer(4), ("flow", "vct".into())]),
             crowded(3, [buffer(4), ("flow", "vct".into()), ("buffers", "shared:3".into())]),
         ]
+    }
+
+    /// What is counted of a run with 8 VCs at a router of this kind.
+    fn counted<const KIND: u8>(network: &Network, routing: &impl Routing, load: f64) -> (u64, u64, Option<f64>) {
+        let mut config = Config { warmup: Some(0), measure: Some(1_000), ..Config::default() };
+        config.router.set("vcs", 8).expect("a key");
+        config.router.set("buffer", 4).expect("a key");
+        let setup = Setup::new(network, "any", routing.classes(), 8, &config).expect("allowed options").serve(routing);
+        let traffic = traffic::build(network, "uniform").expect("a pattern");
+        let plan = Options::read(&setup.config.router);
+        let offer = Offer::of(&traffic, load);
+        let point = measurement::run::<InputQueuedRouters<3, KIND>>(network, routing, offer, &setup, &plan, &NoControl);
+        let point = point.expect("a run");
+        (point.flit_hops, point.packets, point.latency_cycles)
+    }
+
+    #[test]
+    fn what_answers_at_its_destination_leaves_as_what_does_not() {
+        let network = topology::build("dragonfly:a=4,h=2,p=4").expect("a dragonfly");
+        let tabled = || DragonflyMinimal::new(&network).expect("it has groups");
+        let untabled = || tabled().without_table();
+        assert!(Min(tabled()).answers_at_destination(false) && !Min(untabled()).answers_at_destination(false));
+        for load in [0.3, 0.9] {
+            let [own, other] = [tabled(), untabled()].map(|minimal| counted::<PLAIN>(&network, &Min(minimal), load));
+            assert_eq!(own, other, "min, {load}");
+            let par = |minimal| counted::<ADAPTIVE>(&network, &Progressive::over(minimal, &network), load);
+            assert_eq!(par(tabled()), par(untabled()), "par, {load}");
+        }
     }
 
     #[test]

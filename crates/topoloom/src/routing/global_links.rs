@@ -149,6 +149,9 @@ impl GlobalLinks {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicU32;
+    use std::sync::atomic::Ordering::Relaxed;
+
     use super::*;
     use crate::topology;
 
@@ -168,5 +171,60 @@ mod tests {
             assert_eq!(minimal(RouterId(1)), 0, "{spec}: of one group");
         }
         assert!(links("torus:4x4").is_none());
+    }
+
+    /// How many packets want what.
+    struct Counts(Vec<AtomicU32>);
+
+    impl View for &Counts {
+        fn copy(&self) -> Self {
+            self
+        }
+
+        fn occupancy(&self, _port: u32) -> u32 {
+            0
+        }
+
+        fn published(&self, _port: PortId) -> u32 {
+            0
+        }
+
+        fn want(&self, what: u32) {
+            self.0[what as usize].fetch_add(1, Relaxed);
+        }
+
+        fn wanted(&self, what: u32) -> u32 {
+            self.0[what as usize].load(Relaxed)
+        }
+
+        fn interval(&self) -> u32 {
+            0
+        }
+
+        fn free_vcs(&self, _port: u32, _class: u8) -> u32 {
+            0
+        }
+
+        fn buffer(&self, _class: u8) -> u32 {
+            0
+        }
+    }
+
+    #[test]
+    fn a_link_is_crowded_if_packets_of_its_group_want_it_more_than_others() {
+        let network = topology::build("dragonfly:a=4,h=2,p=2").expect("a spec that works");
+        let links = GlobalLinks::new(&network).expect("groups are joined");
+        let counts = Counts(network.ports().iter().map(|_| AtomicU32::new(0)).collect());
+        let (view, from, within, to) = (&counts, RouterId(0), RouterId(3), RouterId(4));
+        (0..5).for_each(|_| links.want(within, to, &view));
+        assert!(links.are_crowded(from, to, &view) && !links.are_crowded(to, from, &view));
+        (0..100).for_each(|_| links.want(from, within, &view));
+        assert!(links.are_crowded(from, to, &view), "packets within the group want no global link");
+        assert!(!links.are_crowded(from, within, &view));
+        for group in 2..links.groups() {
+            (0..2).for_each(|_| links.want(from, RouterId(4 * group), &view));
+        }
+        // Five of nineteen, by eight links: not over three times the mean.
+        assert!(!links.are_crowded(from, to, &view));
     }
 }

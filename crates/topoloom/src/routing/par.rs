@@ -29,6 +29,8 @@ use super::{
     ANY_VIA, Again, AnyRouting, Availability, Looks, Minimal, Move, NO_VIA, PacketState, Routing, RoutingInfo, Step,
     View,
 };
+#[cfg(test)]
+use crate::network::Network;
 use crate::network::RouterId;
 use crate::rng::Rng;
 
@@ -108,6 +110,12 @@ impl Progressive {
         }
         all
     };
+
+    /// That over a minimal algorithm for a network, with the bias that it has by itself.
+    #[cfg(test)]
+    pub(crate) fn over(minimal: DragonflyMinimal, network: &Network) -> Self {
+        Self { bias: minimal.ugal().bias, minimal, routers: network.num_routers() as u32 }
+    }
 
     /// The class of a hop that leaves `bits`, and the bits after it.
     const fn classed(bits: u32, global: bool) -> (u8, u32) {
@@ -546,11 +554,7 @@ mod tests {
     #[test]
     fn where_all_global_links_are_full_none_is_left_for_another() {
         let network = topology::build("dragonfly:a=4,h=2,p=2").expect("a spec that works");
-        let par = Progressive {
-            minimal: DragonflyMinimal::new(&network).expect("it has groups"),
-            bias: 3,
-            routers: network.num_routers() as u32,
-        };
+        let par = Progressive::over(DragonflyMinimal::new(&network).expect("it has groups"), &network);
         let at = RouterId(1);
         let first_hop = |dst: RouterId| par.minimal.first_hop(at, dst, &mut Rng::stream(1, 1));
         // The minimal global link is here, or at another router of the group.
@@ -585,11 +589,7 @@ mod tests {
     fn detours_are_made_within_a_group_and_over_other_links_between_two_groups() {
         for (spec, within) in [("dragonfly:a=4,h=2,p=2", true), ("dragonfly:a=4,h=2,p=2,g=2", false)] {
             let network = topology::build(spec).expect("a spec that works");
-            let par = Progressive {
-                minimal: DragonflyMinimal::new(&network).expect("it has groups"),
-                bias: 3,
-                routers: network.num_routers() as u32,
-            };
+            let par = Progressive::over(DragonflyMinimal::new(&network).expect("it has groups"), &network);
             let at = RouterId(1);
             let has_one_way = |dst: &RouterId| {
                 *dst != at && par.minimal.same_group(at, *dst) == within && par.minimal.only_step(at, 0, *dst).is_some()
