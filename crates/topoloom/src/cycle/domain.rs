@@ -1,7 +1,6 @@
 //! A domain: consecutive routers with their terminals, simulated by one thread.
 
 use std::hint::black_box;
-use std::ops::Range;
 use std::sync::atomic::AtomicU32;
 
 use super::Setup;
@@ -276,18 +275,18 @@ impl<M: RouterModel, const BLIND: bool> View for RouterView<'_, M, BLIND> {
     }
 
     #[inline(always)]
-    fn want(&self, what: u32) {
-        self.snapshot.want(what);
+    fn want(&self, output: PortId) {
+        self.snapshot.want(output);
     }
 
     #[inline(always)]
-    fn wanted(&self, what: u32) -> u32 {
-        self.snapshot.wanted(what)
+    fn wanted(&self, output: PortId) -> u32 {
+        self.snapshot.wanted(output)
     }
 
     #[inline(always)]
-    fn wanted_by_all(&self, set: Range<u32>) -> u32 {
-        self.snapshot.wanted_by_all(set)
+    fn wanted_by_all(&self, set: PortId, outputs: &mut dyn Iterator<Item = PortId>) -> u32 {
+        self.snapshot.wanted_by_all(set, outputs)
     }
 
     #[inline(always)]

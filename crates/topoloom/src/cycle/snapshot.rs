@@ -34,18 +34,18 @@ impl PacketCounter {
     }
 }
 
-/// How many packets want what a routing has given numbers, which routers count for each other.
+/// How many packets want each output, which routers count for each other.
 #[derive(Debug)]
 struct Wants {
     /// A routing counts.
     any: AtomicBool,
     /// A single thread does.
     alone: bool,
-    /// By number, of which there are as many as ports: in this interval so far.
+    /// By port of the network: in this interval so far.
     now: Vec<AtomicU32>,
     /// In all intervals before, each counting half of the one after it.
     lately: Vec<AtomicU32>,
-    /// Sums over sets, by their first numbers, as [`Snapshot::of_sets`].
+    /// Sums over sets of outputs, as [`Snapshot::of_sets`].
     sums: Vec<AtomicU64>,
 }
 
@@ -60,9 +60,9 @@ impl Wants {
     }
 
     #[inline(always)]
-    fn count(&self, what: u32) {
+    fn count(&self, output: PortId) {
         self.any.store(true, Ordering::Relaxed);
-        let now = &self.now[what as usize];
+        let now = &self.now[output.index()];
         if self.alone {
             now.store(now.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
         } else {
@@ -71,11 +71,11 @@ impl Wants {
         }
     }
 
-    fn publish(&self, numbers: Range<usize>) {
+    fn publish(&self, ports: Range<usize>) {
         if !self.any.load(Ordering::Relaxed) {
             return;
         }
-        for (now, lately) in self.now[numbers.clone()].iter().zip(&self.lately[numbers]) {
+        for (now, lately) in self.now[ports.clone()].iter().zip(&self.lately[ports]) {
             let counted = Self::ONE * now.load(Ordering::Relaxed);
             now.store(0, Ordering::Relaxed);
             lately.store(lately.load(Ordering::Relaxed) / 2 + counted, Ordering::Relaxed);
@@ -157,8 +157,7 @@ impl Snapshot {
         self.sent[source.index()].count(self.interval(), new)
     }
 
-    /// Sets the occupancies of consecutive outputs, from the one `first` on, and publishes how many packets wanted what has the
-    /// numbers of these.
+    /// Sets the occupancies of consecutive outputs, from the one `first` on, and publishes how many packets wanted them.
     #[inline(always)]
     pub fn publish(&self, first: PortId, occupancies: impl ExactSizeIterator<Item = u32>) {
         self.wants.publish(first.index()..first.index() + occupancies.len());
@@ -178,21 +177,21 @@ impl Snapshot {
         self.occupancy(port).saturating_sub(self.in_flight[port.index()])
     }
 
-    /// Counts a packet that wants what has this number.
+    /// Counts a packet that wants an output.
     #[inline(always)]
-    pub fn want(&self, what: u32) {
-        self.wants.count(what);
+    pub fn want(&self, output: PortId) {
+        self.wants.count(output);
     }
 
-    /// How many packets wanted it lately.
+    /// How many packets wanted an output lately.
     #[inline(always)]
-    pub fn wanted(&self, what: u32) -> u32 {
-        self.wants.lately[what as usize].load(Ordering::Relaxed)
+    pub fn wanted(&self, output: PortId) -> u32 {
+        self.wants.lately[output.index()].load(Ordering::Relaxed)
     }
 
-    /// The sum over a set of numbers, which begins with no number that another set begins with: counted like [`Snapshot::mean`].
-    pub fn wanted_by_all(&self, set: Range<u32>) -> u32 {
-        self.once(&self.wants.sums[set.start as usize], || set.map(|what| self.wanted(what)).sum())
+    /// The sum over a set of outputs, which `set` stands for: counted like [`Snapshot::mean`].
+    pub fn wanted_by_all(&self, set: PortId, outputs: impl Iterator<Item = PortId>) -> u32 {
+        self.once(&self.wants.sums[set.index()], || outputs.map(|output| self.wanted(output)).sum())
     }
 
     /// What is kept in `known` for this interval; the first call in an interval counts it, several at once the same.
@@ -263,14 +262,14 @@ mod tests {
             snapshot.begin(now);
             [0, 4].iter().for_each(|&first| snapshot.publish(PortId(first), [0; 4].into_iter()));
         };
-        let all = || snapshot.wanted_by_all(1..6) / Wants::ONE;
+        let all = || snapshot.wanted_by_all(PortId(1), [1, 5].map(PortId).into_iter()) / Wants::ONE;
         let mut found = Vec::new();
         for interval in 1..5 {
             if interval == 1 {
-                [1, 1, 1, 1, 5, 5].iter().for_each(|&what| snapshot.want(what));
+                [1, 1, 1, 1, 5, 5].iter().for_each(|&output| snapshot.want(PortId(output)));
             }
             publish(10 * interval);
-            found.push((snapshot.wanted(1) / Wants::ONE, snapshot.wanted(2), all()));
+            found.push((snapshot.wanted(PortId(1)) / Wants::ONE, snapshot.wanted(PortId(2)), all()));
         }
         assert_eq!(found, [(4, 0, 6), (2, 0, 3), (1, 0, 1), (0, 0, 0)]);
     }

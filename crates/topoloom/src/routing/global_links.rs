@@ -43,9 +43,7 @@ impl GlobalLinks {
         (1..start.len()).for_each(|pair| start[pair] += start[pair - 1]);
         let is_joined = |pair: u32| pair / groups == pair % groups || start[pair as usize] < start[pair as usize + 1];
         let outputs = links.into_iter().map(|(_, output)| output).collect();
-        // What is counted has numbers of ports. There are enough: a group has one to each other group, and some to terminals.
-        let enough = (groups * groups) as usize <= network.ports().len();
-        (enough && (0..groups * groups).all(is_joined)).then_some(Self { group, groups, start, outputs })
+        (0..groups * groups).all(is_joined).then_some(Self { group, groups, start, outputs })
     }
 
     /// The number of a router's group.
@@ -80,7 +78,7 @@ impl GlobalLinks {
     /// Which of the [outputs](Self::outputs) lead from one group to another.
     #[inline(always)]
     pub fn of_pair(&self, from: u32, to: u32) -> Range<usize> {
-        let pair = self.pair(from, to);
+        let pair = from * self.groups + to;
         self.of_pairs(pair, pair + 1)
     }
 
@@ -93,7 +91,7 @@ impl GlobalLinks {
     /// published; none within a group.
     #[inline(always)]
     pub fn backlogs<V: View>(&self, at: RouterId, to: RouterId, view: &V) -> Option<(u32, u32)> {
-        let (minimal, all) = (&self.outputs[self.between(at, to)], &self.outputs[self.of_group(at)]);
+        let (minimal, all) = (&self.outputs[self.between(at, to)], self.of_group(at));
         let sum = match minimal {
             [] => return None,
             [output] => view.published_backlog(*output),
@@ -106,38 +104,38 @@ impl GlobalLinks {
         Some((sum / count, others))
     }
 
-    /// Counts the packet at hand, a new one, for the global links of its minimal path. Those from a group to another have the
-    /// number of this pair of groups. Packets within a group are counted as well, which takes less than to see which are.
+    /// Counts the packet at hand, a new one, for the global links of its minimal path.
     #[inline(always)]
     pub fn want<V: View>(&self, at: RouterId, to: RouterId, view: &V) {
-        view.want(self.pair(self.group(at), self.group(to)));
+        if let Some(output) = self.first(at, to) {
+            view.want(output);
+        }
+    }
+
+    /// The first of the global links from a router's group to another's, which stands for all where packets are counted.
+    #[inline(always)]
+    fn first(&self, at: RouterId, to: RouterId) -> Option<PortId> {
+        self.outputs[self.between(at, to)].first().copied()
     }
 
     /// True if far more packets want the global links of the minimal path than the group's on average.
     #[inline(always)]
     pub fn are_crowded<V: View>(&self, at: RouterId, to: RouterId, view: &V) -> bool {
-        let (from, to) = (self.group(at), self.group(to));
-        let wanted = if from == to { 0 } else { u64::from(view.wanted(self.pair(from, to))) };
+        let (minimal, all) = (&self.outputs[self.between(at, to)], self.of_group(at));
+        let count = |outputs: &[PortId]| outputs.len() as u64;
+        let wanted = minimal.first().map_or(0, |output| u64::from(view.wanted(*output)));
         if wanted == 0 {
             return false;
         }
-        let within = view.wanted(self.pair(from, from));
-        let of_all = u64::from(view.wanted_by_all(self.pair(from, 0)..self.pair(from, self.groups)) - within);
-        let (minimal, all) = (self.of_pair(from, to).len() as u64, self.of_group(at).len() as u64);
-        wanted * all > u64::from(CROWDED) * of_all * minimal
+        let of_all = all.first().map_or(0, |set| view.wanted_by_all(*set, &mut all.iter().copied()));
+        wanted * count(all) > u64::from(CROWDED) * u64::from(of_all) * count(minimal)
     }
 
-    /// The number of a pair of groups.
+    /// All outputs of a router's group to others.
     #[inline(always)]
-    pub fn pair(&self, from: u32, to: u32) -> u32 {
-        from * self.groups + to
-    }
-
-    /// Which of the [outputs](Self::outputs) lead from a router's group to others.
-    #[inline(always)]
-    fn of_group(&self, at: RouterId) -> Range<usize> {
+    fn of_group(&self, at: RouterId) -> &[PortId] {
         let first = self.group(at) * self.groups;
-        self.of_pairs(first, first + self.groups)
+        &self.outputs[self.of_pairs(first, first + self.groups)]
     }
 
     /// The outputs of pairs of groups that follow each other.
@@ -173,7 +171,7 @@ mod tests {
         assert!(links("torus:4x4").is_none());
     }
 
-    /// How many packets want what.
+    /// How many packets want each output.
     struct Counts(Vec<AtomicU32>);
 
     impl View for &Counts {
@@ -189,12 +187,12 @@ mod tests {
             0
         }
 
-        fn want(&self, what: u32) {
-            self.0[what as usize].fetch_add(1, Relaxed);
+        fn want(&self, output: PortId) {
+            self.0[output.index()].fetch_add(1, Relaxed);
         }
 
-        fn wanted(&self, what: u32) -> u32 {
-            self.0[what as usize].load(Relaxed)
+        fn wanted(&self, output: PortId) -> u32 {
+            self.0[output.index()].load(Relaxed)
         }
 
         fn interval(&self) -> u32 {

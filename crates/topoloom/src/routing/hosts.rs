@@ -16,7 +16,6 @@
 //! fabric's intermediate router, or that it has yet to begin there; in 10 bits what the fabric's routing keeps.
 
 use std::collections::BTreeSet;
-use std::ops::Range;
 use std::sync::Arc;
 
 use super::{
@@ -205,16 +204,17 @@ impl<V: View> View for FabricView<'_, V> {
         self.view.published_sum(own(set), &mut outputs.map(own))
     }
 
-    fn want(&self, what: u32) {
-        self.view.want(what);
+    fn want(&self, output: PortId) {
+        self.view.want(PortId(self.published[output.index()]));
     }
 
-    fn wanted(&self, what: u32) -> u32 {
-        self.view.wanted(what)
+    fn wanted(&self, output: PortId) -> u32 {
+        self.view.wanted(PortId(self.published[output.index()]))
     }
 
-    fn wanted_by_all(&self, set: Range<u32>) -> u32 {
-        self.view.wanted_by_all(set)
+    fn wanted_by_all(&self, set: PortId, outputs: &mut dyn Iterator<Item = PortId>) -> u32 {
+        let own = |port: PortId| PortId(self.published[port.index()]);
+        self.view.wanted_by_all(own(set), &mut outputs.map(own))
     }
 
     fn interval(&self) -> u32 {
@@ -1057,6 +1057,10 @@ mod tests {
             100 * port + u32::from(class)
         }
 
+        fn wanted(&self, output: PortId) -> u32 {
+            output.0
+        }
+
         fn published(&self, port: PortId) -> u32 {
             port.0
         }
@@ -1079,6 +1083,9 @@ mod tests {
         let classes = FabricClasses { escape: 1, of_hosts: 4 };
         let view = FabricView { view: &Asked, local: &[NO, 0, 1], published: &[7, 8, 9], leaves_by: 2, classes };
         assert_eq!((view.occupancy(2), view.queue(1), view.published(PortId(2)), view.leaves_by()), (1, 0, 9, 2));
+        // Copies of the fabric share no counts.
+        let all = view.wanted_by_all(PortId(0), &mut [1, 2].map(PortId).into_iter());
+        assert_eq!((view.wanted(PortId(2)), all), (9, 8 + 9));
         assert_eq!([0, 1, 2].map(|class| view.free_vcs(2, class)), [100, 105, 106]);
         assert_eq!([0, 1, 2].map(|class| view.queue_of(1, class)), [0, 5, 6]);
         assert_eq!([0, 1].map(|class| view.buffer(class)), [0, 5]);

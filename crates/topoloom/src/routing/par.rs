@@ -495,8 +495,6 @@ mod tests {
         minimal: (u32, u32),
         link: (PortId, u32),
         others: u32,
-        /// The numbers of its pair of groups, and of the group with itself.
-        numbers: [u32; 2],
         /// How many packets want the minimal global link, and each other one.
         wanted: (u32, u32),
     }
@@ -514,13 +512,8 @@ mod tests {
             if port == self.link.0 { self.link.1 } else { self.others }
         }
 
-        fn wanted(&self, what: u32) -> u32 {
-            // Packets within the group are counted, too.
-            match self.numbers {
-                [minimal, _] if minimal == what => self.wanted.0,
-                [_, within] if within == what => 100,
-                _ => self.wanted.1,
-            }
+        fn wanted(&self, port: PortId) -> u32 {
+            if port == self.link.0 { self.wanted.0 } else { self.wanted.1 }
         }
 
         fn interval(&self) -> u32 {
@@ -534,12 +527,6 @@ mod tests {
         fn buffer(&self, _class: u8) -> u32 {
             8
         }
-    }
-
-    /// [`Queues::numbers`] of the links from a router's group to another's.
-    fn numbers_of(par: &Progressive, [at, dst]: [RouterId; 2]) -> [u32; 2] {
-        let links = par.minimal.links();
-        [dst, at].map(|router| links.pair(links.group(at), links.group(router)))
     }
 
     /// The detours that a hundred decisions at a router make.
@@ -564,10 +551,8 @@ mod tests {
             let dst = network.routers().find(is_wanted).expect("each router has global links");
             let port = par.minimal.only_step(at, 0, dst).expect("a single link joins two groups").port;
             let link = first_hop(dst).exit.unwrap_or(PortId(network.port_base(at) + u32::from(port)));
-            let numbers = numbers_of(&par, [at, dst]);
             let wanted_by = |queue, own, others, wanted| {
-                let minimal = (port.into(), queue);
-                detours(&par, [at, dst], &Queues { minimal, link: (link, own), others, numbers, wanted })
+                detours(&par, [at, dst], &Queues { minimal: (port.into(), queue), link: (link, own), others, wanted })
             };
             let of = |queue, own, others| wanted_by(queue, own, others, (1, 1));
             assert!(of(50, 50, 0) > 50, "{here}: others are free");
@@ -598,10 +583,9 @@ mod tests {
                 let port = par.minimal.only_step(at, 0, dst).expect("one output").port;
                 let exit = par.minimal.first_hop(at, dst, &mut Rng::stream(1, 1)).exit;
                 let link = (exit.unwrap_or(PortId(network.port_base(at) + u32::from(port))), 0);
-                let numbers = numbers_of(&par, [at, dst]);
                 let of = |queue| {
                     let minimal = (port.into(), queue);
-                    detours(&par, [at, dst], &Queues { minimal, link, others: 0, numbers, wanted: (1, 1) })
+                    detours(&par, [at, dst], &Queues { minimal, link, others: 0, wanted: (1, 1) })
                 };
                 assert_eq!(of(4), 0, "{spec} {dst}: the bias, and a hop more from here");
                 assert!(of(5) > 20, "{spec} {dst}: other ways are free");
