@@ -1,6 +1,7 @@
 //! A domain: consecutive routers with their terminals, simulated by one thread.
 
 use std::hint::black_box;
+use std::ops::Range;
 use std::sync::atomic::AtomicU32;
 
 use super::Setup;
@@ -74,6 +75,8 @@ pub trait Arrivals<M>: Sync {
 
     /// Cycles between two snapshots that the routing asks for, or 0.
     fn snapshot_period(&self) -> u32;
+    /// What it counts packets for, as [`Routing::wants`].
+    fn wants(&self) -> u32;
 }
 
 impl<M: RouterModel, R: Routing> Arrivals<M> for R {
@@ -118,6 +121,10 @@ impl<M: RouterModel, R: Routing> Arrivals<M> for R {
 
     fn snapshot_period(&self) -> u32 {
         Routing::snapshot_period(self)
+    }
+
+    fn wants(&self) -> u32 {
+        Routing::wants(self)
     }
 }
 
@@ -275,18 +282,18 @@ impl<M: RouterModel, const BLIND: bool> View for RouterView<'_, M, BLIND> {
     }
 
     #[inline(always)]
-    fn want(&self, output: PortId) {
-        self.snapshot.want(output);
+    fn want(&self, what: u32) {
+        self.snapshot.want(what);
     }
 
     #[inline(always)]
-    fn wanted(&self, output: PortId) -> u32 {
-        self.snapshot.wanted(output)
+    fn wanted(&self, what: u32) -> u32 {
+        self.snapshot.wanted(what)
     }
 
     #[inline(always)]
-    fn wanted_by_all(&self, set: PortId, outputs: &mut dyn Iterator<Item = PortId>) -> u32 {
-        self.snapshot.wanted_by_all(set, outputs)
+    fn wanted_by_all(&self, set: Range<u32>) -> u32 {
+        self.snapshot.wanted_by_all(set)
     }
 
     #[inline(always)]

@@ -59,7 +59,7 @@ impl<'a, M: RouterModel> Engine<'a, M> {
         let domains: Vec<Domain<M>> = (0..bounds.len() - 1).map(domain).collect();
         // Domains hold consecutive routers, so their outputs follow each other, too.
         let in_flight = domains.iter().flat_map(Domain::in_flight);
-        let snapshot = Snapshot::new(routing.snapshot_period(), in_flight, network, domains.len());
+        let snapshot = Snapshot::new(routing.snapshot_period(), routing.wants(), in_flight, network, domains.len());
         Self {
             network,
             threads: bounds.len() - 1,

@@ -5,7 +5,7 @@
 //! comparison a cycle.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use crate::network::{Network, PortId, RouterId};
 
@@ -34,18 +34,16 @@ impl PacketCounter {
     }
 }
 
-/// How many packets want each output, which routers count for each other.
+/// How many packets want what a routing has given numbers, which routers count for each other.
 #[derive(Debug)]
 struct Wants {
-    /// A routing counts.
-    any: AtomicBool,
-    /// A single thread does.
+    /// A single thread counts.
     alone: bool,
-    /// By port of the network: in this interval so far.
+    /// By number: in this interval so far.
     now: Vec<AtomicU32>,
     /// In all intervals before, each counting half of the one after it.
     lately: Vec<AtomicU32>,
-    /// Sums over sets of outputs, as [`Snapshot::of_sets`].
+    /// Sums over sets, by their first numbers, as [`Snapshot::of_sets`].
     sums: Vec<AtomicU64>,
 }
 
@@ -53,16 +51,15 @@ impl Wants {
     /// A packet of the interval before.
     const ONE: u32 = 1 << 8;
 
-    fn new(ports: usize, alone: bool) -> Self {
-        let zeros = || (0..ports).map(|_| AtomicU32::new(0)).collect();
-        let sums = (0..ports).map(|_| AtomicU64::new(u64::MAX)).collect();
-        Self { any: AtomicBool::new(false), alone, now: zeros(), lately: zeros(), sums }
+    fn new(count: usize, alone: bool) -> Self {
+        let zeros = || (0..count).map(|_| AtomicU32::new(0)).collect();
+        let sums = (0..count).map(|_| AtomicU64::new(u64::MAX)).collect();
+        Self { alone, now: zeros(), lately: zeros(), sums }
     }
 
     #[inline(always)]
-    fn count(&self, output: PortId) {
-        self.any.store(true, Ordering::Relaxed);
-        let now = &self.now[output.index()];
+    fn count(&self, what: u32) {
+        let now = &self.now[what as usize];
         if self.alone {
             now.store(now.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
         } else {
@@ -71,11 +68,8 @@ impl Wants {
         }
     }
 
-    fn publish(&self, ports: Range<usize>) {
-        if !self.any.load(Ordering::Relaxed) {
-            return;
-        }
-        for (now, lately) in self.now[ports.clone()].iter().zip(&self.lately[ports]) {
+    fn publish(&self, numbers: Range<usize>) {
+        for (now, lately) in self.now[numbers.clone()].iter().zip(&self.lately[numbers]) {
             let counted = Self::ONE * now.load(Ordering::Relaxed);
             now.store(0, Ordering::Relaxed);
             lately.store(lately.load(Ordering::Relaxed) / 2 + counted, Ordering::Relaxed);
@@ -105,9 +99,16 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// An idle network, published every `period` cycles; never if `period` is 0. This many flits are `in_flight` through each of
-    /// its outputs where nothing waits. So many `domains` read and write it at the same time.
-    pub fn new(period: u32, in_flight: impl Iterator<Item = u32>, network: &Network, domains: usize) -> Self {
+    /// An idle network, published every `period` cycles; never if `period` is 0. What packets want has `wants` numbers. This many
+    /// flits are `in_flight` through each of its outputs where nothing waits. So many `domains` read and write it at the same
+    /// time.
+    pub fn new(
+        period: u32,
+        wants: u32,
+        in_flight: impl Iterator<Item = u32>,
+        network: &Network,
+        domains: usize,
+    ) -> Self {
         let ports = if period > 0 { network.ports().len() } else { 0 };
         let routers = if period > 0 { network.num_routers() } else { 0 };
         let occupancy = (0..=ports).map(|_| AtomicU32::new(0)).collect();
@@ -121,7 +122,7 @@ impl Snapshot {
             in_flight,
             interval: AtomicU32::new(0),
             of_sets,
-            wants: Wants::new(ports, domains == 1),
+            wants: Wants::new(wants as usize, domains == 1),
             sent,
         }
     }
@@ -157,10 +158,12 @@ impl Snapshot {
         self.sent[source.index()].count(self.interval(), new)
     }
 
-    /// Sets the occupancies of consecutive outputs, from the one `first` on, and publishes how many packets wanted them.
+    /// Sets the occupancies of consecutive outputs, from the one `first` on, and publishes how many packets wanted what: of the
+    /// numbers a part like theirs of all outputs, so that domains share the work.
     #[inline(always)]
     pub fn publish(&self, first: PortId, occupancies: impl ExactSizeIterator<Item = u32>) {
-        self.wants.publish(first.index()..first.index() + occupancies.len());
+        let part = |outputs: usize| outputs * self.wants.now.len() / self.in_flight.len();
+        self.wants.publish(part(first.index())..part(first.index() + occupancies.len()));
         let outputs = &self.occupancy[first.index()..];
         outputs.iter().zip(occupancies).for_each(|(output, occupancy)| output.store(occupancy, Ordering::Relaxed));
     }
@@ -177,21 +180,21 @@ impl Snapshot {
         self.occupancy(port).saturating_sub(self.in_flight[port.index()])
     }
 
-    /// Counts a packet that wants an output.
+    /// Counts a packet that wants what has this number.
     #[inline(always)]
-    pub fn want(&self, output: PortId) {
-        self.wants.count(output);
+    pub fn want(&self, what: u32) {
+        self.wants.count(what);
     }
 
-    /// How many packets wanted an output lately.
+    /// How many packets wanted it lately.
     #[inline(always)]
-    pub fn wanted(&self, output: PortId) -> u32 {
-        self.wants.lately[output.index()].load(Ordering::Relaxed)
+    pub fn wanted(&self, what: u32) -> u32 {
+        self.wants.lately[what as usize].load(Ordering::Relaxed)
     }
 
-    /// The sum over a set of outputs, which `set` stands for: counted like [`Snapshot::mean`].
-    pub fn wanted_by_all(&self, set: PortId, outputs: impl Iterator<Item = PortId>) -> u32 {
-        self.once(&self.wants.sums[set.index()], || outputs.map(|output| self.wanted(output)).sum())
+    /// The sum over a set of numbers, which begins with no number that another set begins with: counted like [`Snapshot::mean`].
+    pub fn wanted_by_all(&self, set: Range<u32>) -> u32 {
+        self.once(&self.wants.sums[set.start as usize], || set.map(|what| self.wanted(what)).sum())
     }
 
     /// What is kept in `known` for this interval; the first call in an interval counts it, several at once the same.
@@ -250,26 +253,31 @@ mod tests {
     }
 
     #[test]
-    fn packets_that_want_an_output_count_half_in_each_later_interval() {
+    fn packets_that_want_a_thing_count_half_in_each_later_interval() {
         let network = topology::build("torus:4").expect("a spec that works");
         for domains in [1, 2] {
-            counts_half_in_each_later_interval(&Snapshot::new(10, std::iter::repeat(0), &network, domains));
+            // Fewer numbers than outputs, and more: each is published once.
+            for wants in [7, 50] {
+                counts_half_in_each_later_interval(&Snapshot::new(10, wants, std::iter::repeat(0), &network, domains));
+            }
         }
     }
 
     fn counts_half_in_each_later_interval(snapshot: &Snapshot) {
         let publish = |now| {
             snapshot.begin(now);
-            [0, 4].iter().for_each(|&first| snapshot.publish(PortId(first), [0; 4].into_iter()));
+            for (first, outputs) in [(0, 5), (5, 2), (7, 5)] {
+                snapshot.publish(PortId(first), vec![0; outputs].into_iter());
+            }
         };
-        let all = || snapshot.wanted_by_all(PortId(1), [1, 5].map(PortId).into_iter()) / Wants::ONE;
+        let all = || snapshot.wanted_by_all(1..7) / Wants::ONE;
         let mut found = Vec::new();
         for interval in 1..5 {
             if interval == 1 {
-                [1, 1, 1, 1, 5, 5].iter().for_each(|&output| snapshot.want(PortId(output)));
+                [1, 1, 1, 1, 5, 6].iter().for_each(|&what| snapshot.want(what));
             }
             publish(10 * interval);
-            found.push((snapshot.wanted(PortId(1)) / Wants::ONE, snapshot.wanted(PortId(2)), all()));
+            found.push((snapshot.wanted(1) / Wants::ONE, snapshot.wanted(2), all()));
         }
         assert_eq!(found, [(4, 0, 6), (2, 0, 3), (1, 0, 1), (0, 0, 0)]);
     }
@@ -277,7 +285,7 @@ mod tests {
     #[test]
     fn means_and_sums_are_counted_once_in_an_interval() {
         let network = topology::build("torus:4").expect("a spec that works");
-        let snapshot = Snapshot::new(10, std::iter::repeat(0), &network, 1);
+        let snapshot = Snapshot::new(10, 0, std::iter::repeat(0), &network, 1);
         let mean = |set: u32, published: &[u32]| snapshot.mean(PortId(set), published.iter().copied());
         assert_eq!([mean(0, &[1, 2, 6]), mean(1, &[8]), mean(0, &[100])], [3, 8, 3]);
         snapshot.begin(10);

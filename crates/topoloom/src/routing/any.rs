@@ -88,6 +88,10 @@ impl Routing for AnyRouting {
         self.0.snapshot_period()
     }
 
+    fn wants(&self) -> u32 {
+        self.0.wants()
+    }
+
     fn decides_again(&self) -> Again {
         self.0.decides_again()
     }

@@ -58,6 +58,11 @@ impl GlobalLinks {
         self.group.len()
     }
 
+    /// What packets want: each pair of groups has a number.
+    pub fn wants(&self) -> u32 {
+        self.groups * self.groups
+    }
+
     /// How many groups there are.
     #[inline(always)]
     pub fn groups(&self) -> u32 {
@@ -78,7 +83,7 @@ impl GlobalLinks {
     /// Which of the [outputs](Self::outputs) lead from one group to another.
     #[inline(always)]
     pub fn of_pair(&self, from: u32, to: u32) -> Range<usize> {
-        let pair = from * self.groups + to;
+        let pair = self.pair(from, to);
         self.of_pairs(pair, pair + 1)
     }
 
@@ -91,7 +96,7 @@ impl GlobalLinks {
     /// published; none within a group.
     #[inline(always)]
     pub fn backlogs<V: View>(&self, at: RouterId, to: RouterId, view: &V) -> Option<(u32, u32)> {
-        let (minimal, all) = (&self.outputs[self.between(at, to)], self.of_group(at));
+        let (minimal, all) = (&self.outputs[self.between(at, to)], &self.outputs[self.of_group(at)]);
         let sum = match minimal {
             [] => return None,
             [output] => view.published_backlog(*output),
@@ -104,38 +109,38 @@ impl GlobalLinks {
         Some((sum / count, others))
     }
 
-    /// Counts the packet at hand, a new one, for the global links of its minimal path.
+    /// Counts the packet at hand, a new one, for the global links of its minimal path. Those from a group to another have the
+    /// number of this pair of groups. Packets within a group are counted as well, which takes less than to see which are.
     #[inline(always)]
     pub fn want<V: View>(&self, at: RouterId, to: RouterId, view: &V) {
-        if let Some(output) = self.first(at, to) {
-            view.want(output);
-        }
-    }
-
-    /// The first of the global links from a router's group to another's, which stands for all where packets are counted.
-    #[inline(always)]
-    fn first(&self, at: RouterId, to: RouterId) -> Option<PortId> {
-        self.outputs[self.between(at, to)].first().copied()
+        view.want(self.pair(self.group(at), self.group(to)));
     }
 
     /// True if far more packets want the global links of the minimal path than the group's on average.
     #[inline(always)]
     pub fn are_crowded<V: View>(&self, at: RouterId, to: RouterId, view: &V) -> bool {
-        let (minimal, all) = (&self.outputs[self.between(at, to)], self.of_group(at));
-        let count = |outputs: &[PortId]| outputs.len() as u64;
-        let wanted = minimal.first().map_or(0, |output| u64::from(view.wanted(*output)));
+        let (from, to) = (self.group(at), self.group(to));
+        let wanted = if from == to { 0 } else { u64::from(view.wanted(self.pair(from, to))) };
         if wanted == 0 {
             return false;
         }
-        let of_all = all.first().map_or(0, |set| view.wanted_by_all(*set, &mut all.iter().copied()));
-        wanted * count(all) > u64::from(CROWDED) * u64::from(of_all) * count(minimal)
+        let within = view.wanted(self.pair(from, from));
+        let of_all = u64::from(view.wanted_by_all(self.pair(from, 0)..self.pair(from, self.groups)) - within);
+        let (minimal, all) = (self.of_pair(from, to).len() as u64, self.of_group(at).len() as u64);
+        wanted * all > u64::from(CROWDED) * of_all * minimal
     }
 
-    /// All outputs of a router's group to others.
+    /// The number of a pair of groups.
     #[inline(always)]
-    fn of_group(&self, at: RouterId) -> &[PortId] {
+    pub fn pair(&self, from: u32, to: u32) -> u32 {
+        from * self.groups + to
+    }
+
+    /// Which of the [outputs](Self::outputs) lead from a router's group to others.
+    #[inline(always)]
+    fn of_group(&self, at: RouterId) -> Range<usize> {
         let first = self.group(at) * self.groups;
-        &self.outputs[self.of_pairs(first, first + self.groups)]
+        self.of_pairs(first, first + self.groups)
     }
 
     /// The outputs of pairs of groups that follow each other.
@@ -171,7 +176,7 @@ mod tests {
         assert!(links("torus:4x4").is_none());
     }
 
-    /// How many packets want each output.
+    /// How many packets want what.
     struct Counts(Vec<AtomicU32>);
 
     impl View for &Counts {
@@ -187,12 +192,12 @@ mod tests {
             0
         }
 
-        fn want(&self, output: PortId) {
-            self.0[output.index()].fetch_add(1, Relaxed);
+        fn want(&self, what: u32) {
+            self.0[what as usize].fetch_add(1, Relaxed);
         }
 
-        fn wanted(&self, output: PortId) -> u32 {
-            self.0[output.index()].load(Relaxed)
+        fn wanted(&self, what: u32) -> u32 {
+            self.0[what as usize].load(Relaxed)
         }
 
         fn interval(&self) -> u32 {

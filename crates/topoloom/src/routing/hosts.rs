@@ -16,6 +16,7 @@
 //! fabric's intermediate router, or that it has yet to begin there; in 10 bits what the fabric's routing keeps.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::{
@@ -106,6 +107,8 @@ pub(super) struct HostRouting {
     routing: AnyRouting,
     escape: u32,
     fabric_classes: u32,
+    /// What packets want within a copy of the fabric: [`Routing::wants`].
+    fabric_wants: u32,
     /// VC classes of each of the two ways within hosts.
     of_hosts: u32,
     /// Links between each pair of parts of a host.
@@ -129,6 +132,8 @@ struct FabricView<'a, V> {
     /// The local port for each of the fabric's at this router.
     local: &'a [u16],
     published: &'a [u32],
+    /// The first number of this copy of the fabric for what packets want.
+    first_want: u32,
     leaves_by: u32,
     classes: FabricClasses,
 }
@@ -204,17 +209,16 @@ impl<V: View> View for FabricView<'_, V> {
         self.view.published_sum(own(set), &mut outputs.map(own))
     }
 
-    fn want(&self, output: PortId) {
-        self.view.want(PortId(self.published[output.index()]));
+    fn want(&self, what: u32) {
+        self.view.want(self.first_want + what);
     }
 
-    fn wanted(&self, output: PortId) -> u32 {
-        self.view.wanted(PortId(self.published[output.index()]))
+    fn wanted(&self, what: u32) -> u32 {
+        self.view.wanted(self.first_want + what)
     }
 
-    fn wanted_by_all(&self, set: PortId, outputs: &mut dyn Iterator<Item = PortId>) -> u32 {
-        let own = |port: PortId| PortId(self.published[port.index()]);
-        self.view.wanted_by_all(own(set), &mut outputs.map(own))
+    fn wanted_by_all(&self, set: Range<u32>) -> u32 {
+        self.view.wanted_by_all(self.first_want + set.start..self.first_want + set.end)
     }
 
     fn interval(&self) -> u32 {
@@ -287,6 +291,7 @@ impl HostRouting {
             leave,
             escape: routing.escape_classes(),
             fabric_classes: routing.classes(),
+            fabric_wants: routing.wants(),
             routing,
             of_hosts,
             distances,
@@ -352,7 +357,6 @@ impl HostRouting {
     }
 
     fn map_published(&mut self, network: &Network) {
-        let copies = 1 + self.cluster.ports.iter().map(|port| port.copy).max().unwrap_or(0);
         let fabric = &self.cluster.fabric;
         let of = |copy: u32| {
             let port = |id: u32| {
@@ -362,7 +366,7 @@ impl HostRouting {
             };
             (0..fabric.ports().len() as u32).map(|id| port(id).unwrap_or(0)).collect()
         };
-        self.published = (0..copies).map(of).collect();
+        self.published = (0..self.cluster.copies()).map(of).collect();
     }
 
     fn at(&self, at: RouterId, dst: RouterId) -> At {
@@ -664,7 +668,9 @@ impl Routing for HostRouting {
                 }
                 let local = self.cluster.locals(copy, router);
                 let published = self.published.get(copy as usize).map_or(&[][..], Vec::as_slice);
-                let view = FabricView { view, local, published, leaves_by, classes: self.classes_of_fabric() };
+                let first_want = copy * self.fabric_wants;
+                let classes = self.classes_of_fabric();
+                let view = FabricView { view, local, published, first_want, leaves_by, classes };
                 let state = fabric.unwrap_or_else(|| self.routing.start(router, exit, &view, rng));
                 self.in_fabric(copy, router, port, self.routing.choose(router, state, exit, &view, rng))
             }
@@ -673,6 +679,11 @@ impl Routing for HostRouting {
 
     fn snapshot_period(&self) -> u32 {
         self.routing.snapshot_period()
+    }
+
+    /// Copies of the fabric share no counts.
+    fn wants(&self) -> u32 {
+        self.cluster.copies() * self.fabric_wants
     }
 
     /// Where the fabric's routing does. Paths begin with up to `outwards` routers of the host: packets that pass fewer
@@ -840,6 +851,8 @@ impl HostRouting {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::RefCell;
+
     use super::*;
     use crate::network::{LinkClass, TerminalId};
     use crate::routing::{Idle, verify};
@@ -1057,12 +1070,12 @@ mod tests {
             100 * port + u32::from(class)
         }
 
-        fn wanted(&self, output: PortId) -> u32 {
-            output.0
-        }
-
         fn published(&self, port: PortId) -> u32 {
             port.0
+        }
+
+        fn wanted(&self, what: u32) -> u32 {
+            what
         }
 
         fn interval(&self) -> u32 {
@@ -1081,17 +1094,23 @@ mod tests {
     #[test]
     fn the_fabric_sees_its_own_ports_and_classes() {
         let classes = FabricClasses { escape: 1, of_hosts: 4 };
-        let view = FabricView { view: &Asked, local: &[NO, 0, 1], published: &[7, 8, 9], leaves_by: 2, classes };
+        let view = FabricView {
+            view: &Asked,
+            local: &[NO, 0, 1],
+            published: &[7, 8, 9],
+            first_want: 20,
+            leaves_by: 2,
+            classes,
+        };
         assert_eq!((view.occupancy(2), view.queue(1), view.published(PortId(2)), view.leaves_by()), (1, 0, 9, 2));
         // Copies of the fabric share no counts.
-        let all = view.wanted_by_all(PortId(0), &mut [1, 2].map(PortId).into_iter());
-        assert_eq!((view.wanted(PortId(2)), all), (9, 8 + 9));
+        assert_eq!((view.wanted(3), view.wanted_by_all(3..5)), (23, 23 + 24));
         assert_eq!([0, 1, 2].map(|class| view.free_vcs(2, class)), [100, 105, 106]);
         assert_eq!([0, 1, 2].map(|class| view.queue_of(1, class)), [0, 5, 6]);
         assert_eq!([0, 1].map(|class| view.buffer(class)), [0, 5]);
         assert!(!view.has_free_vc(1, 0) && view.has_free_vc(1, 1));
         for local in [&[3, 4, 5, 6], &[6, 3, 5, 4]] {
-            let view = FabricView { view: &Asked, local, published: &[], leaves_by: 0, classes };
+            let view = FabricView { view: &Asked, local, published: &[], first_want: 0, leaves_by: 0, classes };
             let row = |except| OutputRow { first: 1, count: 3, from: 2, except };
             let least = |except| (1..4).filter(|port| port - 1 != except).min_by_key(|&port| view.queue(port));
             assert_eq!([0, 1, 9].map(|except| view.shortest_queue(&row(except))), [0, 1, 9].map(least));
@@ -1100,6 +1119,60 @@ mod tests {
 
     /// A port that was trimmed.
     const NO: u16 = u16::MAX;
+
+    /// A view of idle routers that notes what is wanted.
+    struct Wanted(RefCell<Vec<u32>>);
+
+    impl View for &Wanted {
+        fn copy(&self) -> Self {
+            self
+        }
+
+        fn occupancy(&self, _port: u32) -> u32 {
+            0
+        }
+
+        fn published(&self, _port: PortId) -> u32 {
+            0
+        }
+
+        fn want(&self, what: u32) {
+            self.0.borrow_mut().push(what);
+        }
+
+        fn interval(&self) -> u32 {
+            0
+        }
+
+        fn free_vcs(&self, _port: u32, _class: u8) -> u32 {
+            1
+        }
+
+        fn buffer(&self, _class: u8) -> u32 {
+            1
+        }
+    }
+
+    #[test]
+    fn packets_on_two_planes_want_different_things() {
+        let fabric = "(dragonfly:a=4,h=2,p=2,rate=200G)";
+        let planes = network(&format!("hosts=36,host=cray-ex,fabric={fabric},attach=plane,planes=2"));
+        let routing = build(&planes, "hosts:fabric=par").expect("a routing of the fabric");
+        let cluster = cluster_of(&planes).expect("it is one");
+        let mut wanted = [(); 2].map(|()| BTreeSet::new());
+        let dst = RouterId(0);
+        for at in (cluster.first_fabric()..planes.num_routers() as u32).map(RouterId) {
+            let (copy, _) = cluster.place(at);
+            let view = Wanted(RefCell::new(Vec::new()));
+            let out = (0..).zip(&cluster.ports).find(|(_, port)| port.copy == copy).expect("a host is on each plane").0;
+            _ = routing.choose(at, not_begun(out), dst, &&view, &mut Rng::stream(1, at.0.into()));
+            wanted[copy as usize].extend(view.0.take());
+        }
+        // From each of nine groups to that of the destination.
+        assert_eq!(wanted.each_ref().map(BTreeSet::len), [9, 9]);
+        assert!(wanted[0].is_disjoint(&wanted[1]));
+        assert!(wanted.iter().flatten().all(|&what| what < routing.wants()));
+    }
 
     #[test]
     fn mistakes_are_sentences() {

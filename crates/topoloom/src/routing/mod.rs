@@ -79,6 +79,7 @@ pub(crate) use twophase::TwoPhase;
 pub(crate) use ugal_g::GlobalUgal;
 pub use walk::{Links, PathView, idle_path, walk};
 
+use std::ops::Range;
 use std::sync::atomic::AtomicU32;
 
 use crate::network::{PortId, RouterId};
@@ -273,19 +274,19 @@ pub trait View {
         outputs.map(|output| self.published_backlog(output)).sum()
     }
 
-    /// Counts the packet at hand as one that wants this output, of any router.
-    fn want(&self, _output: PortId) {}
+    /// Counts the packet at hand as one that wants what has this number of the routing's [`Routing::wants`].
+    fn want(&self, _what: u32) {}
 
-    /// How many packets lately wanted an output, as last published, in parts of [`View::want`]. Only for routings with a
+    /// How many packets lately wanted it, as last published, in parts of [`View::want`]. Only for routings with a
     /// [`Routing::snapshot_period`].
-    fn wanted(&self, _output: PortId) -> u32 {
+    fn wanted(&self, _what: u32) -> u32 {
         0
     }
 
-    /// The sum of [`View::wanted`] over `outputs`, which are those of one set always: `set` stands for it, as in
-    /// [`View::published_mean`]. Counted once in an interval.
-    fn wanted_by_all(&self, _set: PortId, outputs: &mut dyn Iterator<Item = PortId>) -> u32 {
-        outputs.map(|output| self.wanted(output)).sum()
+    /// The sum of [`View::wanted`] over numbers that follow each other, which are those of one set always: no other set begins
+    /// with the same. Counted once in an interval.
+    fn wanted_by_all(&self, set: Range<u32>) -> u32 {
+        set.map(|what| self.wanted(what)).sum()
     }
 
     /// The values of [`View::published`] by port of the network, and behind them 0, for routings that read many; `None` without
@@ -389,18 +390,18 @@ impl<V: View + ?Sized> View for &V {
     }
 
     #[inline(always)]
-    fn want(&self, output: PortId) {
-        (**self).want(output);
+    fn want(&self, what: u32) {
+        (**self).want(what);
     }
 
     #[inline(always)]
-    fn wanted(&self, output: PortId) -> u32 {
-        (**self).wanted(output)
+    fn wanted(&self, what: u32) -> u32 {
+        (**self).wanted(what)
     }
 
     #[inline(always)]
-    fn wanted_by_all(&self, set: PortId, outputs: &mut dyn Iterator<Item = PortId>) -> u32 {
-        (**self).wanted_by_all(set, outputs)
+    fn wanted_by_all(&self, set: Range<u32>) -> u32 {
+        (**self).wanted_by_all(set)
     }
 
     #[inline(always)]
@@ -577,6 +578,11 @@ pub trait Routing: Send + Sync {
 
     /// Cycles between two snapshots of all occupancies in the network, for [`View::published`]; 0 if it reads none.
     fn snapshot_period(&self) -> u32 {
+        0
+    }
+
+    /// How many things have a number for [`View::want`]; 0 if it counts none. Only for routings with a snapshot period.
+    fn wants(&self) -> u32 {
         0
     }
 

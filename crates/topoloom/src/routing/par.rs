@@ -317,6 +317,10 @@ impl Routing for Progressive {
         PERIOD
     }
 
+    fn wants(&self) -> u32 {
+        self.minimal.links().wants()
+    }
+
     #[inline(always)]
     fn decides_again(&self) -> Again {
         // Not at the second router as well: a head that turned to whatever output is freed first would seldom wait, so the queue
@@ -475,6 +479,10 @@ impl<M: Minimal> Routing for Late<M> {
         if self.links.is_some() { PERIOD } else { 0 }
     }
 
+    fn wants(&self) -> u32 {
+        self.links.as_ref().map_or(0, GlobalLinks::wants)
+    }
+
     fn diverts(&self, _at: RouterId, state: PacketState, _dst: RouterId, out: &mut Vec<PacketState>) {
         if state.bits & OPEN != 0 {
             let detour = |bits| Self::outer(PacketState { via: ANY_VIA, bits }, 0);
@@ -495,6 +503,8 @@ mod tests {
         minimal: (u32, u32),
         link: (PortId, u32),
         others: u32,
+        /// The numbers of its pair of groups, and of the group with itself.
+        numbers: [u32; 2],
         /// How many packets want the minimal global link, and each other one.
         wanted: (u32, u32),
     }
@@ -512,8 +522,13 @@ mod tests {
             if port == self.link.0 { self.link.1 } else { self.others }
         }
 
-        fn wanted(&self, port: PortId) -> u32 {
-            if port == self.link.0 { self.wanted.0 } else { self.wanted.1 }
+        fn wanted(&self, what: u32) -> u32 {
+            // Packets within the group are counted, too.
+            match self.numbers {
+                [minimal, _] if minimal == what => self.wanted.0,
+                [_, within] if within == what => 100,
+                _ => self.wanted.1,
+            }
         }
 
         fn interval(&self) -> u32 {
@@ -527,6 +542,12 @@ mod tests {
         fn buffer(&self, _class: u8) -> u32 {
             8
         }
+    }
+
+    /// [`Queues::numbers`] of the links from a router's group to another's.
+    fn numbers_of(par: &Progressive, [at, dst]: [RouterId; 2]) -> [u32; 2] {
+        let links = par.minimal.links();
+        [dst, at].map(|router| links.pair(links.group(at), links.group(router)))
     }
 
     /// The detours that a hundred decisions at a router make.
@@ -551,8 +572,10 @@ mod tests {
             let dst = network.routers().find(is_wanted).expect("each router has global links");
             let port = par.minimal.only_step(at, 0, dst).expect("a single link joins two groups").port;
             let link = first_hop(dst).exit.unwrap_or(PortId(network.port_base(at) + u32::from(port)));
+            let numbers = numbers_of(&par, [at, dst]);
             let wanted_by = |queue, own, others, wanted| {
-                detours(&par, [at, dst], &Queues { minimal: (port.into(), queue), link: (link, own), others, wanted })
+                let minimal = (port.into(), queue);
+                detours(&par, [at, dst], &Queues { minimal, link: (link, own), others, numbers, wanted })
             };
             let of = |queue, own, others| wanted_by(queue, own, others, (1, 1));
             assert!(of(50, 50, 0) > 50, "{here}: others are free");
@@ -583,9 +606,10 @@ mod tests {
                 let port = par.minimal.only_step(at, 0, dst).expect("one output").port;
                 let exit = par.minimal.first_hop(at, dst, &mut Rng::stream(1, 1)).exit;
                 let link = (exit.unwrap_or(PortId(network.port_base(at) + u32::from(port))), 0);
+                let numbers = numbers_of(&par, [at, dst]);
                 let of = |queue| {
                     let minimal = (port.into(), queue);
-                    detours(&par, [at, dst], &Queues { minimal, link, others: 0, wanted: (1, 1) })
+                    detours(&par, [at, dst], &Queues { minimal, link, others: 0, numbers, wanted: (1, 1) })
                 };
                 assert_eq!(of(4), 0, "{spec} {dst}: the bias, and a hop more from here");
                 assert!(of(5) > 20, "{spec} {dst}: other ways are free");

@@ -129,6 +129,11 @@ impl Cluster {
         (router.0 < self.first_fabric()).then(|| (router.0 / self.host.parts(), router.0 % self.host.parts()))
     }
 
+    /// The number of copies of the fabric.
+    pub fn copies(&self) -> u32 {
+        self.copies.len() as u32
+    }
+
     /// The copy and the router of the fabric that a router is, if it is no part of a host.
     pub fn place(&self, router: RouterId) -> (u32, RouterId) {
         let (copy, at) = self.places[(router.0 - self.first_fabric()) as usize];
