@@ -999,14 +999,15 @@ mod tests {
     #[test]
     fn what_answers_at_its_destination_leaves_as_what_does_not() {
         let network = topology::build("dragonfly:a=4,h=2,p=4").expect("a dragonfly");
-        let tabled = || DragonflyMinimal::new(&network).expect("it has groups");
-        let untabled = || tabled().without_table();
+        let untabled = || DragonflyMinimal::new(&network).expect("it has groups");
+        let tabled = || untabled().tabled(untabled().table(&network).expect("it is small"));
         assert!(Min(tabled()).answers_at_destination(false) && !Min(untabled()).answers_at_destination(false));
         for load in [0.3, 0.9] {
-            let [own, other] = [tabled(), untabled()].map(|minimal| counted::<PLAIN>(&network, &Min(minimal), load));
-            assert_eq!(own, other, "min, {load}");
-            let par = |minimal| counted::<ADAPTIVE>(&network, &Progressive::over(minimal, &network), load);
-            assert_eq!(par(tabled()), par(untabled()), "par, {load}");
+            let min = counted::<PLAIN>(&network, &Min(tabled()), load);
+            assert_eq!(min, counted::<PLAIN>(&network, &Min(untabled()), load), "min, {load}");
+            let par = counted::<ADAPTIVE>(&network, &Progressive::new(tabled(), &network, None), load);
+            let other = counted::<ADAPTIVE>(&network, &Progressive::new(untabled(), &network, None), load);
+            assert_eq!(par, other, "par, {load}");
         }
     }
 

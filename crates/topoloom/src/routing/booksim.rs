@@ -9,7 +9,7 @@ use crate::network::RouterId;
 use crate::rng::Rng;
 
 /// `ugal-l:vcs=booksim`: its VC classes, numbered as BookSim does.
-pub struct BookSimUgal(pub TwoPhase<DragonflyMinimal, true>);
+pub struct BookSimUgal(pub TwoPhase<DragonflyMinimal<false>, true>);
 
 impl BookSimUgal {
     /// 0 in the first phase; 1 in the second up to its global hop, 2 from there on and within a group from the source.

@@ -35,8 +35,9 @@ pub struct FirstHop {
     pub exit: Option<PortId>,
 }
 
-/// Local-global-local on any graph whose groups are complete and joined pairwise.
-pub struct DragonflyMinimal {
+/// Local-global-local on any graph whose groups are complete and joined pairwise. Its steps may be `TABLED`, which is known
+/// when it is compiled: to ask at each step takes registers from what arrives.
+pub struct DragonflyMinimal<const TABLED: bool> {
     links: GlobalLinks,
     group_size: u32,
     /// Output to the i-th router of the own group, router by router.
@@ -45,7 +46,7 @@ pub struct DragonflyMinimal {
     exits: Vec<Exit>,
     /// Each pair of groups has one.
     single: bool,
-    /// Where that is so, of few routers: the output of each router towards each other one, and [`GLOBAL`]. Else empty.
+    /// If steps are tabled: the output of each router towards each other one, and [`GLOBAL`].
     table: Vec<u8>,
     nearby: Nearby,
 }
@@ -186,7 +187,7 @@ impl<'a> Shortest<'a> {
     }
 }
 
-impl DragonflyMinimal {
+impl DragonflyMinimal<false> {
     /// For a network with groups; `None` if it has none, or if a pair of groups has no link.
     pub fn new(network: &Network) -> Option<Self> {
         let (links, group_size) = (GlobalLinks::new(network)?, network.any_structure().group_size()?);
@@ -207,19 +208,16 @@ impl DragonflyMinimal {
         // None has less than one.
         let groups = links.groups() as usize;
         let single = exits.len() == groups * (groups - 1);
-        let mut minimal = Self { links, group_size, local, exits, single, table: Vec::new(), nearby };
-        minimal.table = minimal.tabled(network).unwrap_or_default();
-        Some(minimal)
+        Some(Self { links, group_size, local, exits, single, table: Vec::new(), nearby })
     }
 
-    /// The same, without its table.
-    #[cfg(test)]
-    pub(crate) fn without_table(self) -> Self {
-        Self { table: Vec::new(), ..self }
+    /// The same with the table of its steps, where it [has one](Self::table).
+    pub fn tabled(self, table: Vec<u8>) -> DragonflyMinimal<true> {
+        self.with_table(table)
     }
 
     /// The table of steps, if there are few enough, all of them without choice, and outputs are small numbers.
-    fn tabled(&self, network: &Network) -> Option<Vec<u8>> {
+    pub fn table(&self, network: &Network) -> Option<Vec<u8>> {
         let routers = network.num_routers();
         if !self.single || routers * routers > FEW_PAIRS {
             return None;
@@ -232,6 +230,20 @@ impl DragonflyMinimal {
             (port < GLOBAL.into()).then_some(port as u8 | if bits > 0 { GLOBAL } else { 0 })
         };
         network.routers().flat_map(|at| network.routers().map(move |target| of_pair(at, target))).collect()
+    }
+}
+
+impl DragonflyMinimal<true> {
+    /// The same without its table.
+    pub fn untabled(self) -> DragonflyMinimal<false> {
+        self.with_table(Vec::new())
+    }
+}
+
+impl<const TABLED: bool> DragonflyMinimal<TABLED> {
+    fn with_table<const OTHER: bool>(self, table: Vec<u8>) -> DragonflyMinimal<OTHER> {
+        let Self { links, group_size, local, exits, single, nearby, .. } = self;
+        DragonflyMinimal { links, group_size, local, exits, single, table, nearby }
     }
 
     /// Where a step is in the table.
@@ -351,7 +363,7 @@ impl DragonflyMinimal {
     }
 }
 
-impl Minimal for DragonflyMinimal {
+impl<const TABLED: bool> Minimal for DragonflyMinimal<TABLED> {
     fn classes(&self) -> u32 {
         self.links.groups().min(2)
     }
@@ -381,7 +393,7 @@ impl Minimal for DragonflyMinimal {
 
     #[inline(always)]
     fn step(&self, at: RouterId, bits: u32, target: RouterId, rng: &mut Rng) -> Step {
-        if !self.table.is_empty() {
+        if TABLED {
             return self.step_in_table(at, bits, target);
         }
         if self.same_group(at, target) {
@@ -424,7 +436,7 @@ impl Minimal for DragonflyMinimal {
 
     #[inline(always)]
     fn expect(&self, at: RouterId, target: RouterId) {
-        if !self.table.is_empty() {
+        if TABLED {
             prefetch(&self.table, self.place(at, target));
         } else if self.is_far() {
             prefetch(&self.local, (at.0 * self.group_size) as usize);
@@ -439,7 +451,7 @@ impl Minimal for DragonflyMinimal {
 
     #[inline(always)]
     fn only_step(&self, at: RouterId, bits: u32, target: RouterId) -> Option<Step> {
-        if !self.table.is_empty() {
+        if TABLED {
             return Some(self.step_in_table(at, bits, target));
         }
         if self.same_group(at, target) {
@@ -460,7 +472,7 @@ impl Minimal for DragonflyMinimal {
 
     #[inline(always)]
     fn draws_only_steps(&self) -> bool {
-        !self.single
+        !TABLED && !self.single
     }
 
     #[inline(always)]
@@ -476,7 +488,7 @@ impl Minimal for DragonflyMinimal {
 
     #[inline(always)]
     fn answers_at_target(&self) -> bool {
-        !self.table.is_empty()
+        TABLED
     }
 
     #[inline(always)]
@@ -523,7 +535,7 @@ mod tests {
                     continue;
                 }
                 let exits = minimal.exits(at, to);
-                let costs: Vec<u32> = exits.iter().map(|exit| DragonflyMinimal::cost(exit, at, to)).collect();
+                let costs: Vec<u32> = exits.iter().map(|exit| DragonflyMinimal::<false>::cost(exit, at, to)).collect();
                 let least = costs.iter().min().expect("groups are joined");
                 let expected = exits.iter().zip(&costs).filter(|(_, cost)| *cost == least);
                 let expected: Vec<PortId> = expected.map(|(exit, _)| exit.output).collect();
@@ -546,14 +558,16 @@ mod tests {
             ("dragonfly:a=12,h=6,p=1", false),
         ] {
             let network = topology::build(spec).expect(spec);
-            let minimal = DragonflyMinimal::new(&network).expect("it has groups");
-            assert_eq!(!minimal.table.is_empty(), tabled, "{spec}");
-            let by_links = DragonflyMinimal::new(&network).expect("the same").without_table();
+            let by_links = || DragonflyMinimal::new(&network).expect("it has groups");
+            let table = by_links().table(&network);
+            assert_eq!(table.is_some(), tabled, "{spec}");
+            let Some(table) = table else { continue };
+            let (minimal, by_links) = (by_links().tabled(table), by_links());
             let pairs = network.routers().flat_map(|at| network.routers().map(move |to| (at, to)));
-            for (at, to) in pairs.filter(|(at, to)| tabled && at != to) {
+            for (at, to) in pairs.filter(|(at, to)| at != to) {
                 for bits in [0, 1] {
-                    let [own, other] =
-                        [&minimal, &by_links].map(|minimal| minimal.step(at, bits, to, &mut Rng::stream(0, 0)));
+                    let mut rng = Rng::stream(0, 0);
+                    let (own, other) = (minimal.step(at, bits, to, &mut rng), by_links.step(at, bits, to, &mut rng));
                     assert_eq!(own, other, "{spec}: {at} {to}");
                     assert_eq!(minimal.only_step(at, bits, to), Some(own));
                     let found = network.neighbors(at).find(|(port, _)| *port == u32::from(own.port));

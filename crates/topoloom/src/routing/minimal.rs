@@ -37,7 +37,8 @@ any_minimal! {
     Torus(DimensionOrder<true>),
     HyperX(HyperXMinimal<1>),
     HyperXTwoOrders(HyperXMinimal<2>),
-    Dragonfly(DragonflyMinimal),
+    Dragonfly(DragonflyMinimal<false>),
+    TabledDragonfly(DragonflyMinimal<true>),
     Flex(FlexMinimal),
     Table(TableMinimal),
 }
@@ -65,7 +66,12 @@ pub(super) fn closed_phase(network: &Network) -> Option<AnyMinimal> {
         Some(Lattice::Mesh) => DimensionOrder::new(network).map(AnyMinimal::Mesh),
         Some(Lattice::Torus) => DimensionOrder::new(network).map(AnyMinimal::Torus),
         Some(Lattice::Complete) => HyperXMinimal::new(network).map(AnyMinimal::HyperX),
-        None if is::<Dragonfly>(network) => DragonflyMinimal::new(network).map(AnyMinimal::Dragonfly),
+        None if is::<Dragonfly>(network) => {
+            DragonflyMinimal::new(network).map(|minimal| match minimal.table(network) {
+                Some(table) => AnyMinimal::TabledDragonfly(minimal.tabled(table)),
+                None => AnyMinimal::Dragonfly(minimal),
+            })
+        }
         None if is::<Flex>(network) => FlexMinimal::new(network).map(AnyMinimal::Flex),
         None => None,
     }

@@ -29,9 +29,7 @@ use super::{
     ANY_VIA, Again, AnyRouting, Availability, Looks, Minimal, Move, NO_VIA, PacketState, Routing, RoutingInfo, Step,
     View,
 };
-#[cfg(test)]
-use crate::network::Network;
-use crate::network::RouterId;
+use crate::network::{Network, RouterId};
 use crate::rng::Rng;
 
 pub(super) const PAR: RoutingInfo = RoutingInfo {
@@ -43,21 +41,17 @@ pub(super) const PAR: RoutingInfo = RoutingInfo {
     keys: &[BIAS],
     build: |network, options| {
         let bias = options.count(BIAS.name);
-        let routers = network.num_routers() as u32;
         // A detour may begin anywhere.
-        let minimal = match minimal::free_phase(network)? {
-            AnyMinimal::Dragonfly(minimal) => minimal,
+        Ok(Some(match minimal::free_phase(network)? {
+            AnyMinimal::Dragonfly(minimal) => AnyRouting::new(Progressive::new(minimal, network, bias)),
+            AnyMinimal::TabledDragonfly(minimal) => AnyRouting::new(Progressive::new(minimal, network, bias)),
             any => {
                 let options = twophase::Options { bias, trusts_free_outputs: true, ..twophase::Options::default() };
                 let compares = network.any_structure().compares_global_links();
                 let links = compares.then(|| GlobalLinks::new(network)).flatten();
-                let late =
-                    with_minimal!(any, m => AnyRouting::new(Late { two: TwoPhase::new(m, network, options), links }));
-                return Ok(Some(late));
+                with_minimal!(any, m => AnyRouting::new(Late { two: TwoPhase::new(m, network, options), links }))
             }
-        };
-        let bias = bias.unwrap_or(minimal.ugal().bias);
-        Ok(Some(AnyRouting::new(Progressive { minimal, bias, routers })))
+        }))
     },
 };
 
@@ -91,30 +85,29 @@ mod stage {
 const DETOUR: u32 = 2;
 
 /// `par` on a dragonfly.
-pub struct Progressive {
-    minimal: DragonflyMinimal,
+pub struct Progressive<const TABLED: bool> {
+    minimal: DragonflyMinimal<TABLED>,
     bias: u32,
     routers: u32,
 }
 
-impl Progressive {
-    /// [`Progressive::classed`] of all stages, local hops and then global ones, the class in the lower byte: to look it up takes
-    /// fewer instructions.
+impl<const TABLED: bool> Progressive<TABLED> {
+    /// [`Progressive::classed`] of all stages, of each a local hop and a global one, the class in the lower byte: to look it up
+    /// takes fewer instructions.
     const CLASSED: [u16; 2 * stage::ALL] = {
         let mut all = [0; 2 * stage::ALL];
         let mut hop = 0;
         while hop < all.len() {
-            let (class, next) = Self::classed((hop % stage::ALL) as u32, hop >= stage::ALL);
+            let (class, next) = Self::classed((hop / 2) as u32, hop % 2 > 0);
             all[hop] = class as u16 | (next as u16) << 8;
             hop += 1;
         }
         all
     };
 
-    /// That over a minimal algorithm for a network, with the bias that it has by itself.
-    #[cfg(test)]
-    pub(crate) fn over(minimal: DragonflyMinimal, network: &Network) -> Self {
-        Self { bias: minimal.ugal().bias, minimal, routers: network.num_routers() as u32 }
+    /// That over a minimal algorithm for a network, with this bias or the one that a dragonfly has by itself.
+    pub(crate) fn new(minimal: DragonflyMinimal<TABLED>, network: &Network, bias: Option<u32>) -> Self {
+        Self { bias: bias.unwrap_or(minimal.ugal().bias), minimal, routers: network.num_routers() as u32 }
     }
 
     /// The class of a hop that leaves `bits`, and the bits after it.
@@ -134,7 +127,8 @@ impl Progressive {
     /// The hop for a minimal step that begins without bits: after it these are 1 if it is a global hop.
     #[inline(always)]
     fn hop(step: Step, bits: u32, via: u32) -> Move {
-        let classed = Self::CLASSED[bits as usize % stage::ALL + stage::ALL * (step.bits as usize % 2)];
+        debug_assert!(step.bits <= 1 && bits < stage::ALL as u32);
+        let classed = Self::CLASSED[(2 * bits + step.bits) as usize % Self::CLASSED.len()];
         Move { port: step.port, class: classed as u8, next: PacketState { via, bits: (classed >> 8).into() } }
     }
 
@@ -229,7 +223,7 @@ impl Progressive {
     }
 }
 
-impl Routing for Progressive {
+impl<const TABLED: bool> Routing for Progressive<TABLED> {
     fn classes(&self) -> u32 {
         5
     }
@@ -300,7 +294,7 @@ impl Routing for Progressive {
 
     #[inline(always)]
     fn expect(&self, at: RouterId, state: PacketState, dst: RouterId) {
-        self.minimal.expect(at, Self::turned(at, state).target(dst));
+        self.minimal.expect(at, state.target(dst));
     }
 
     #[inline(always)]
@@ -414,16 +408,28 @@ impl<M: Minimal> Routing for Late<M> {
 
     #[inline(always)]
     fn start<V: View>(&self, src: RouterId, dst: RouterId, view: &V, rng: &mut Rng) -> PacketState {
+        self.start_with_hop(src, dst, view, rng).0
+    }
+
+    #[inline(always)]
+    fn start_with_hop<V: View>(
+        &self,
+        src: RouterId,
+        dst: RouterId,
+        view: &V,
+        rng: &mut Rng,
+    ) -> (PacketState, Option<Move>) {
         if let Some(links) = self.links.as_ref().filter(|_| !view.decides_again()) {
             links.want(src, dst, view);
         }
         let stream = *rng;
-        let mut state = self.two.start(src, dst, view, rng);
+        let (mut state, mut hop) = self.two.start_with_hop(src, dst, view, rng);
         if state.via != NO_VIA && !self.may_turn(src, dst, view) {
             *rng = stream;
-            state = PacketState::direct(self.two.minimal().begin(rng));
+            (state, hop) = (PacketState::direct(self.two.minimal().begin(rng)), None);
         }
-        Self::outer(state, FIRST)
+        let state = Self::outer(state, FIRST);
+        (state, hop.map(|hop| Self::shifted(state, hop)))
     }
 
     #[inline(always)]
@@ -545,13 +551,13 @@ mod tests {
     }
 
     /// [`Queues::numbers`] of the links from a router's group to another's.
-    fn numbers_of(par: &Progressive, [at, dst]: [RouterId; 2]) -> [u32; 2] {
+    fn numbers_of(par: &Progressive<false>, [at, dst]: [RouterId; 2]) -> [u32; 2] {
         let links = par.minimal.links();
         [dst, at].map(|router| links.pair(links.group(at), links.group(router)))
     }
 
     /// The detours that a hundred decisions at a router make.
-    fn detours(par: &Progressive, [at, dst]: [RouterId; 2], view: &Queues) -> usize {
+    fn detours(par: &Progressive<false>, [at, dst]: [RouterId; 2], view: &Queues) -> usize {
         let decide = |seed: &u64| {
             let mut rng = Rng::stream(*seed, 0);
             par.choose(at, PacketState::direct(stage::OPEN), dst, view, &mut rng).next.via != NO_VIA
@@ -562,7 +568,7 @@ mod tests {
     #[test]
     fn where_all_global_links_are_full_none_is_left_for_another() {
         let network = topology::build("dragonfly:a=4,h=2,p=2").expect("a spec that works");
-        let par = Progressive::over(DragonflyMinimal::new(&network).expect("it has groups"), &network);
+        let par = Progressive::new(DragonflyMinimal::new(&network).expect("it has groups"), &network, None);
         let at = RouterId(1);
         let first_hop = |dst: RouterId| par.minimal.first_hop(at, dst, &mut Rng::stream(1, 1));
         // The minimal global link is here, or at another router of the group.
@@ -597,7 +603,7 @@ mod tests {
     fn detours_are_made_within_a_group_and_over_other_links_between_two_groups() {
         for (spec, within) in [("dragonfly:a=4,h=2,p=2", true), ("dragonfly:a=4,h=2,p=2,g=2", false)] {
             let network = topology::build(spec).expect("a spec that works");
-            let par = Progressive::over(DragonflyMinimal::new(&network).expect("it has groups"), &network);
+            let par = Progressive::new(DragonflyMinimal::new(&network).expect("it has groups"), &network, None);
             let at = RouterId(1);
             let has_one_way = |dst: &RouterId| {
                 *dst != at && par.minimal.same_group(at, *dst) == within && par.minimal.only_step(at, 0, *dst).is_some()

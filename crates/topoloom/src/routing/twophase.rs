@@ -98,10 +98,12 @@ pub(super) fn spreads_evenly(network: &Network) -> bool {
 }
 
 fn booksim_classes(network: &Network, given: &Arguments, options: Options) -> Result<AnyRouting> {
-    match minimal::phase(network)? {
-        AnyMinimal::Dragonfly(m) => Ok(AnyRouting::new(BookSimUgal(TwoPhase::new(m, network, options)))),
-        _ => Err(given.mistake("vcs=booksim is the numbering of a dragonfly's VCs; this network has its own")),
-    }
+    let minimal = match minimal::phase(network)? {
+        AnyMinimal::Dragonfly(minimal) => minimal,
+        AnyMinimal::TabledDragonfly(minimal) => minimal.untabled(),
+        _ => return Err(given.mistake("vcs=booksim is the numbering of a dragonfly's VCs; this network has its own")),
+    };
+    Ok(AnyRouting::new(BookSimUgal(TwoPhase::new(minimal, network, options))))
 }
 
 fn over_phases<const ADAPTIVE: bool>(network: &Network, options: Options) -> Result<Option<AnyRouting>> {
