@@ -10,19 +10,20 @@ use super::table::{Table, TableMaker};
 use crate::network::PortId;
 
 /// The first of [`Wires::flits`].
-pub const FIRST: u8 = 0;
+pub const FIRST: u32 = 0;
 /// The one for flits that arrive at their second router, where these are taken in apart.
-pub const SECOND: u8 = 2;
+pub const SECOND: u32 = 2;
 /// The one for flits that arrive at terminals: all bits, so that one that goes there is in no other.
-const EJECTED: u8 = 3;
+const EJECTED: u32 = 3;
 
 /// Marks the address of a terminal.
 pub const TERMINAL: u32 = 1 << 31;
 
-/// A mask. A branch would often be mispredicted.
+/// All bits if an address is of a terminal, else none. A branch would often be mispredicted.
 #[inline(always)]
-fn all_bits_if(is: bool) -> u8 {
-    u8::from(is).wrapping_neg()
+fn all_bits_of_terminals(to: u32) -> u32 {
+    const { assert!(TERMINAL == 1 << 31) };
+    (to as i32 >> 31) as u32
 }
 
 /// A flit in flight.
@@ -292,9 +293,9 @@ pub struct Wires {
     /// from their first router at the second one. Apart, as a branch between them would often be mispredicted.
     pub flits: [Wheel<FlitEvent>; 4],
     /// The one of these for those from terminals: the first, where they do at routers what others do.
-    pub entry: u8,
+    pub entry: u32,
     /// The one for those that arrive at their second router: the first, likewise.
-    pub second: u8,
+    pub second: u32,
     /// Credits that arrive at routers and terminals of this domain.
     pub credits: Wheel<u32>,
     /// The flits that leave for each other domain, with the times at which they arrive. They stay in the pool until they are
@@ -392,7 +393,15 @@ impl Wires {
 
     /// [`Channels::send_flit`] through the `channel` of a port.
     #[inline(always)]
-    pub fn send_flit(&mut self, channel: &mut ChannelEnd, port: PortId, vc: u32, earliest: u32, wheel: u8, place: u32) {
+    pub fn send_flit(
+        &mut self,
+        channel: &mut ChannelEnd,
+        port: PortId,
+        vc: u32,
+        earliest: u32,
+        wheel: u32,
+        place: u32,
+    ) {
         if channel.span.flits == 0 {
             return self.send_flit_afar(channel, port, vc, earliest, wheel, place);
         }
@@ -411,21 +420,21 @@ impl Wires {
 
     /// The wheel for flits that have come by the port of `channel`, from a terminal or a router, and go to routers.
     #[inline(always)]
-    pub fn wheel_from(&self, channel: &ChannelEnd) -> u8 {
-        self.second & all_bits_if(channel.to & TERMINAL != 0)
+    pub fn wheel_from(&self, channel: &ChannelEnd) -> u32 {
+        self.second & all_bits_of_terminals(channel.to)
     }
 
     /// A flit will arrive at a terminal of this domain, or at a router: then it is put into this `wheel`.
     #[inline(always)]
-    pub fn arrive(&mut self, time: u32, wheel: u8, event: FlitEvent) {
-        let wheel = (wheel | all_bits_if(event.to & TERMINAL != 0)) & EJECTED;
-        self.flits[usize::from(wheel)].push(time, event);
+    pub fn arrive(&mut self, time: u32, wheel: u32, event: FlitEvent) {
+        let wheel = (wheel | all_bits_of_terminals(event.to)) & EJECTED;
+        self.flits[wheel as usize].push(time, event);
     }
 
     /// Flits from terminals that arrive at routers.
     #[inline(always)]
     pub fn entries(&mut self) -> &mut Wheel<FlitEvent> {
-        &mut self.flits[usize::from(self.entry) & 1]
+        &mut self.flits[self.entry as usize & 1]
     }
 
     /// The same over a slow link, or into another domain.
@@ -436,7 +445,7 @@ impl Wires {
         port: PortId,
         vc: u32,
         earliest: u32,
-        wheel: u8,
+        wheel: u32,
         place: u32,
     ) {
         let (departure, link) = (earliest.max(channel.free), self.links[port.index()]);
@@ -528,7 +537,7 @@ mod tests {
                 }
                 for place in 0..2 {
                     let (flits, credits) = (now + latency + place, now + latency + delay + place);
-                    let wheel = usize::from(if to & TERMINAL == 0 { FIRST } else { EJECTED });
+                    let wheel = (if to & TERMINAL == 0 { FIRST } else { EJECTED }) as usize;
                     let arrived = channels.wires.flits[wheel].take(flits);
                     assert_eq!(
                         arrived.iter().map(|event| (event.to, event.place)).collect::<Vec<_>>(),

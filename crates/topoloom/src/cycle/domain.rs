@@ -25,6 +25,17 @@ const ROUTE_AHEAD: usize = 8;
 /// How many packets start between two looks at which queues will be compared.
 const START_AHEAD: usize = 128;
 
+/// Which heads are routed: what is known of them when the engine is compiled. Any of them.
+const ALL: u8 = 0;
+/// Those that come from terminals: all of them start. Where heads decide again they may do so at the front of their VC.
+const ENTRIES: u8 = 1;
+/// Those in transit that may decide at the front of their VC.
+const FRONT: u8 = 2;
+/// Those in transit that look at queues when they arrive.
+const LOOKING: u8 = 3;
+/// Those in transit that look at no queue, and come when nothing looks at queues any more.
+const LAST: u8 = 4;
+
 /// The events whose memory is asked for while those that are `BY` places ahead of them are taken in: none where all of it is
 /// near.
 struct Later<'a, T, const BY: usize> {
@@ -90,7 +101,7 @@ impl<M: RouterModel, R: Routing> Arrivals<M> for R {
         let again = self.decides_again();
         let rules = Rules { seed: shared.seed, all_vcs: shared.all_vcs, rings: self.keeps_bubbles() };
         if !M::MAY_DEFER {
-            domain.arrive::<R, true, false>(self, [arrivals; 2], now, &shared.snapshot, rules);
+            domain.arrive::<R, ALL>(self, [arrivals; 2], now, &shared.snapshot, rules);
         } else {
             let in_flight = domain.model.defers_in_flight();
             let looks = match self.looks_in_transit() {
@@ -104,13 +115,13 @@ impl<M: RouterModel, R: Routing> Arrivals<M> for R {
             // Those that add to queues and do not look at them come last.
             let last = looks == Looks::AtSecond || looks == Looks::Nowhere && !in_flight;
             if in_flight {
-                domain.arrive_apart(self, looking, now, &shared.snapshot, rules);
+                domain.arrive_apart::<R, FRONT>(self, looking, now, &shared.snapshot, rules);
             } else if looks != Looks::Nowhere {
-                domain.arrive::<R, false, false>(self, [looking; 2], now, &shared.snapshot, rules);
+                domain.arrive_apart::<R, LOOKING>(self, looking, now, &shared.snapshot, rules);
             }
-            domain.arrive_apart(self, entries, now, &shared.snapshot, rules);
+            domain.arrive_apart::<R, ENTRIES>(self, entries, now, &shared.snapshot, rules);
             if last {
-                domain.arrive::<R, false, true>(self, [arrivals; 2], now, &shared.snapshot, rules);
+                domain.arrive::<R, LAST>(self, [arrivals; 2], now, &shared.snapshot, rules);
             }
         }
         if again != Again::Never {
@@ -204,7 +215,7 @@ struct UndecidedHeads {
 const NOWHERE: (u32, u8) = (u32::MAX, u8::MAX);
 
 /// The state of one router, for its routing. As little as there can be: it is made for each decision, and few look at all.
-struct RouterView<'a, M, const BLIND: bool> {
+struct RouterView<'a, M, const SET: u8> {
     domain: &'a Domain<M>,
     first_port: u32,
     /// The head of the packet at hand, and the input VC it came by.
@@ -215,15 +226,15 @@ struct RouterView<'a, M, const BLIND: bool> {
     decided: (u32, u8),
 }
 
-impl<M, const BLIND: bool> RouterView<'_, M, BLIND> {
+impl<M, const SET: u8> RouterView<'_, M, SET> {
     /// The flits of the packet at hand, if an output is its `own`; else none.
     #[inline(always)]
     fn of_own(&self, own: bool) -> u32 {
-        if own { self.head.size() } else { 0 }
+        if SET == ALL && own { self.head.size() } else { 0 }
     }
 }
 
-impl<M: RouterModel, const BLIND: bool> View for RouterView<'_, M, BLIND> {
+impl<M: RouterModel, const SET: u8> View for RouterView<'_, M, SET> {
     #[inline(always)]
     fn copy(&self) -> Self {
         Self { ..*self }
@@ -313,12 +324,13 @@ impl<M: RouterModel, const BLIND: bool> View for RouterView<'_, M, BLIND> {
 
     #[inline(always)]
     fn decides_again(&self) -> bool {
-        self.decided != NOWHERE
+        // What arrives has not.
+        SET == ALL && self.decided != NOWHERE
     }
 
     #[inline(always)]
     fn is_blind(&self) -> bool {
-        BLIND
+        SET == LAST
     }
 
     #[inline(always)]
@@ -404,7 +416,7 @@ impl<M: RouterModel> Domain<M> {
             links: tables.of(links),
             paces: tables.of(if setup.slowest > 1 { paces } else { Vec::new() }),
             flits: [horizon; 4].map(Wheel::new),
-            entry: u8::from(M::MAY_DEFER),
+            entry: u32::from(M::MAY_DEFER),
             second: if M::MAY_DEFER && setup.second_apart { SECOND } else { FIRST },
             credits: Wheel::new(horizon),
             leaving: vec![Vec::new(); bounds.len() - 1],
@@ -506,11 +518,10 @@ impl<M: RouterModel> Domain<M> {
         }
     }
 
-    /// Flits have reached routers, the first of all that have or, most often, all of them: heads are routed, from the state at
-    /// the end of the previous internal step. Some may start, or decide at the front of their VC, if there are `ANY` such. If they
-    /// are the `LAST`, nothing that arrives in the cycle looks at queues any more.
+    /// Flits of a `SET` have reached routers, the first of them or, most often, all: heads are routed, from the state at the end
+    /// of the previous internal step.
     #[inline(always)]
-    fn arrive<R: Routing, const ANY: bool, const LAST: bool>(
+    fn arrive<R: Routing, const SET: u8>(
         &mut self,
         routing: &R,
         [events, all]: [&[FlitEvent]; 2],
@@ -520,7 +531,7 @@ impl<M: RouterModel> Domain<M> {
     ) {
         let expected = Later::<_, AHEAD>::of(all, self.model.is_far());
         // What looks at queues waits for them as well, and finds them by what the routing has looked at.
-        let routes = Later::<_, ROUTE_AHEAD>::of(all, routing.is_far() || M::MAY_DEFER && !LAST);
+        let routes = Later::<_, ROUTE_AHEAD>::of(all, routing.is_far() || M::MAY_DEFER && SET != LAST);
         for event in expected.first {
             self.model.expect_flit(event.to, event.place);
         }
@@ -534,15 +545,15 @@ impl<M: RouterModel> Domain<M> {
             if let Some(next) = routes.behind(place) {
                 self.expect_route(routing, next);
             }
-            self.arrive_one::<R, ANY, LAST>(routing, event, now, snapshot, rules);
+            self.arrive_one::<R, SET>(routing, event, now, snapshot, rules);
             place += 1;
         }
     }
 
-    /// The same, of heads that may start or decide at the front. Others are more, and decide by less: their loop needs the
+    /// The same, of a set whose heads decide by more than others. Not inlined: the loop over these, which are more, needs the
     /// registers.
     #[inline(never)]
-    fn arrive_apart<R: Routing>(
+    fn arrive_apart<R: Routing, const SET: u8>(
         &mut self,
         routing: &R,
         events: &[FlitEvent],
@@ -559,7 +570,7 @@ impl<M: RouterModel> Domain<M> {
                 self.expect_queues(&left[..count]);
             }
             let (next, behind) = left.split_at(count);
-            self.arrive::<R, true, false>(routing, [next, left], now, snapshot, rules.of(routing));
+            self.arrive::<R, SET>(routing, [next, left], now, snapshot, rules.of(routing));
             left = behind;
         }
     }
@@ -579,7 +590,7 @@ impl<M: RouterModel> Domain<M> {
 
     /// One of them.
     #[inline(always)]
-    fn arrive_one<R: Routing, const ANY: bool, const LAST: bool>(
+    fn arrive_one<R: Routing, const SET: u8>(
         &mut self,
         routing: &R,
         event: &FlitEvent,
@@ -593,20 +604,20 @@ impl<M: RouterModel> Domain<M> {
             self.model.accept(event.to, router, event.place, None, now);
             return;
         }
-        debug_assert!(ANY || !self.model.defers(flit), "heads that decide at the front are taken in apart");
+        let may_defer = matches!(SET, ALL | ENTRIES | FRONT);
+        debug_assert!(may_defer || !self.model.defers(flit), "heads that decide at the front are taken in apart");
         // Where it leaves the network there is nothing to decide.
-        if ANY && self.model.defers(flit) && flit.dst != self.first_router + router {
+        if may_defer && self.model.defers(flit) && flit.dst != self.first_router + router {
             if self.model.flits(event.to) == 0 {
                 let stream = self.front_stream(event.to, now);
-                let decided =
-                    self.route::<_, true, false>(routing, event.to, router, flit, NOWHERE, stream, snapshot, rules);
+                let decided = self.route::<_, SET>(routing, event.to, router, flit, NOWHERE, stream, snapshot, rules);
                 return self.model.accept_front(event.to, router, event.place, decided, now);
             }
             return self.model.accept_undecided(event.to, router, event.place, now);
         }
         let stream = u64::from(self.first_port + self.model.port_of(event.to)) << 32 | u64::from(now);
-        let decided = self.route::<_, ANY, LAST>(routing, event.to, router, flit, NOWHERE, stream, snapshot, rules);
-        if LAST {
+        let decided = self.route::<_, SET>(routing, event.to, router, flit, NOWHERE, stream, snapshot, rules);
+        if SET == LAST {
             return self.model.accept_last(event.to, router, event.place, decided, now);
         }
         self.model.accept(event.to, router, event.place, Some(decided), now);
@@ -628,10 +639,10 @@ impl<M: RouterModel> Domain<M> {
     }
 
     /// Decides where a head at router `local` goes, which may have `decided` before, with random stream number `stream`;
-    /// returns the state in which it decided as well. It may be a head that `STARTS`; a `BLIND` one looks at no queue.
+    /// returns the state in which it decided as well.
     #[inline(always)]
     #[allow(clippy::too_many_arguments)]
-    fn route<R: Routing, const STARTS: bool, const BLIND: bool>(
+    fn route<R: Routing, const SET: u8>(
         &self,
         routing: &R,
         vc: u32,
@@ -647,7 +658,9 @@ impl<M: RouterModel> Domain<M> {
             kind &= !ENTERS;
         }
         let at = RouterId(self.first_router + local);
-        let (arrived, fresh) = (at.0 == flit.dst, STARTS && kind & FRESH != 0);
+        let fresh = SET == ENTRIES || SET == ALL && kind & FRESH != 0;
+        debug_assert_eq!(fresh, kind & FRESH != 0, "heads that start are taken in apart");
+        let arrived = at.0 == flit.dst;
         let leaves = |kind, state| {
             let class = routing.eject_class(state).unwrap_or(all_vcs);
             Decision { out: flit.eject, class, kind: kind | ARRIVED, state }
@@ -658,13 +671,12 @@ impl<M: RouterModel> Domain<M> {
         }
         let came = (kind, before);
         let mut rng = Rng::stream(seed, stream);
-        debug_assert!(STARTS || kind & FRESH == 0, "a head that starts is taken in apart");
         if routing.draws(fresh) {
             rng.begin();
         }
         let dst = RouterId(flit.dst);
         let first_port = self.first_ports[local as usize];
-        let view = RouterView::<M, BLIND> { domain: self, first_port, head: flit, vc, snapshot, decided };
+        let view = RouterView::<M, SET> { domain: self, first_port, head: flit, vc, snapshot, decided };
         let mut hop = None;
         if fresh {
             kind &= !FRESH;
@@ -704,8 +716,7 @@ impl<M: RouterModel> Domain<M> {
             }
             let head = self.model.pool().get(place);
             let stream = self.front_stream(vc, now);
-            let (decision, _) =
-                self.route::<_, true, false>(routing, vc, router, head, NOWHERE, stream, snapshot, rules);
+            let (decision, _) = self.route::<_, ALL>(routing, vc, router, head, NOWHERE, stream, snapshot, rules);
             decisions.push(decision);
         }
         let revocable = matches!(routing.decides_again(), Again::Revocable(_));
@@ -724,8 +735,7 @@ impl<M: RouterModel> Domain<M> {
             }
             let decided = if head.out == UNDECIDED { NOWHERE } else { (head.out.into(), head.class) };
             let stream = self.front_stream(vc, now);
-            let (decision, _) =
-                self.route::<_, true, false>(routing, vc, router, &head, decided, stream, snapshot, rules);
+            let (decision, _) = self.route::<_, ALL>(routing, vc, router, &head, decided, stream, snapshot, rules);
             decisions.push(decision);
         }
         for (number, (&head, &decision)) in fresh.iter().zip(&*decisions).enumerate() {

@@ -3,7 +3,7 @@
 use super::options::{Allocator, Priority};
 use super::vc_allocator::VcRequest;
 use super::waiting_heads::Commitment;
-use super::{ADAPTIVE, GENERAL, InputQueuedRouters, NO_SUCH_PORT, NONE, RouterState, is_buffered, look};
+use super::{GENERAL, InputQueuedRouters, NO_SUCH_PORT, NONE, RouterState, is_bare_adaptive, is_buffered, look};
 use crate::cycle::flit::{Decision, Flit, NIL, Pool, TAIL};
 use crate::cycle::table::Part;
 
@@ -95,7 +95,8 @@ pub(super) struct OutputVc {
 pub(super) struct PortQueue {
     /// [`View::queue`](crate::routing::View::queue).
     pub(super) all: i32,
-    /// Those of them that have been sent: [`View::occupancy`](crate::routing::View::occupancy). Of the adaptive kind only.
+    /// Those of them that have been sent: [`View::occupancy`](crate::routing::View::occupancy). Of the kinds only of which
+    /// [`is_bare_adaptive`] is true.
     pub(super) sent: u32,
 }
 
@@ -230,7 +231,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     pub(super) fn leave_channel(&mut self, vc: u32) {
         let queue = &mut self.queued[(vc >> LOG) as usize];
         queue.all -= 1;
-        if KIND == ADAPTIVE {
+        if is_bare_adaptive(KIND) {
             queue.sent -= 1;
         }
         if self.by_class {
@@ -322,12 +323,11 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     #[inline(always)]
     pub(super) fn all_fit(&self, port: usize, size: u32) -> bool {
         // The port may be one that a routing asks for.
-        match KIND {
-            ADAPTIVE => self.queued.checked(port).sent + size <= self.policy.reserve.into(),
-            // Whatever the VCs hold, the slots that they share suffice.
-            _ if Self::SHARES => self.policy.cut_through && *self.shared.checked(port) + size <= self.policy.pool,
-            _ => false,
+        if is_bare_adaptive(KIND) {
+            return self.queued.checked(port).sent + size <= self.policy.reserve.into();
         }
+        // Whatever the VCs hold, the slots that they share suffice.
+        Self::SHARES && self.policy.cut_through && *self.shared.checked(port) + size <= self.policy.pool
     }
 
     /// True if a VC of output `port` (domain numbering) has room for a packet of `size` flits where it must fit whole.

@@ -1,6 +1,6 @@
 //! The hot routings of these routers: what the arrival of flits is compiled for, once for each stride of VCs.
 
-use super::{ADAPTIVE, BUFFERED, BUFFERED_ADAPTIVE, InputQueuedRouters, PLAIN};
+use super::{ADAPTIVE, AT_SOURCE, BUFFERED, BUFFERED_ADAPTIVE, InputQueuedRouters, PLAIN};
 use crate::cycle::Arrivals;
 use crate::cycle::router::hot::hot;
 use crate::routing::{
@@ -33,8 +33,8 @@ hot! {
 }
 
 hot! {
-    /// The same where heads decide again, of a router that has what this needs.
-    again<const LOG: u32>, InputQueuedRouters<LOG, ADAPTIVE>:
+    /// The same where heads decide again at their source routers.
+    at_source<const LOG: u32>, InputQueuedRouters<LOG, AT_SOURCE>:
     TwoPhase<DimensionOrder<false>, true>,
     TwoPhase<DimensionOrder<true>, true>,
     TwoPhase<HyperXMinimal<1>, true>,
@@ -42,6 +42,18 @@ hot! {
     TwoPhase<DragonflyMinimal<true>, true>,
     TwoPhase<FlexMinimal, true>,
     TwoPhase<TableMinimal, true>,
+    Progressive<false>,
+    Progressive<true>,
+    LoadBalancing<FlexMinimal>,
+    LoadBalancing<HyperXMinimal<1>>,
+    GlobalUgal<HyperXMinimal<1>>,
+    GlobalUgal<DragonflyMinimal<false>>,
+    GlobalUgal<DragonflyMinimal<true>>,
+}
+
+hot! {
+    /// The same where they do anywhere, of a router that has what this needs.
+    again<const LOG: u32>, InputQueuedRouters<LOG, ADAPTIVE>:
     DimWar,
     OmniWar,
     Dal,
@@ -52,15 +64,8 @@ hot! {
     AdaptiveMinimal<TableMinimal>,
     AdaptiveMinimal<DimensionOrder<false>>,
     AdaptiveMinimal<DimensionOrder<true>>,
-    Progressive<false>,
-    Progressive<true>,
     Late<HyperXMinimal<1>>,
     Late<TableMinimal>,
-    LoadBalancing<FlexMinimal>,
-    LoadBalancing<HyperXMinimal<1>>,
-    GlobalUgal<HyperXMinimal<1>>,
-    GlobalUgal<DragonflyMinimal<false>>,
-    GlobalUgal<DragonflyMinimal<true>>,
 }
 
 hot! {
@@ -86,10 +91,11 @@ mod tests {
         let routing = routing::build(&network, name).expect(name);
         let own = (&raw const routing).cast::<()>();
         let once = (&raw const *once::<1>(&routing)).cast::<()>();
+        let at_source = (&raw const *at_source::<1>(&routing)).cast::<()>();
         let again = (&raw const *again::<1>(&routing)).cast::<()>();
         let buffered = (&raw const *buffered::<1>(&routing)).cast::<()>();
         let buffered_again = (&raw const *buffered_again::<1>(&routing)).cast::<()>();
-        [once, again, buffered, buffered_again].into_iter().any(|arrivals| arrivals != own)
+        [once, at_source, again, buffered, buffered_again].into_iter().any(|arrivals| arrivals != own)
     }
 
     #[test]

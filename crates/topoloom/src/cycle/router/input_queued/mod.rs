@@ -142,14 +142,16 @@ fn classes_of(masks: &[u64]) -> [u8; 64] {
 
 /// What a router is compiled for. All that can make an allocation or a buffer more than the simplest is off.
 pub const PLAIN: u8 = 0;
-/// As [`PLAIN`], for routings whose heads decide again, and whose adaptive VCs take whole packets only.
-pub const ADAPTIVE: u8 = 1;
+/// As [`PLAIN`], for routings whose heads decide again at their source routers alone.
+pub const AT_SOURCE: u8 = 1;
+/// The same for those whose heads decide again anywhere, and whose adaptive VCs take whole packets only.
+pub const ADAPTIVE: u8 = 2;
 /// As [`PLAIN`], with buffers and flow control of any kind, and stages of route computation.
-pub const BUFFERED: u8 = 2;
+pub const BUFFERED: u8 = 3;
 /// As [`BUFFERED`], for routings whose heads decide again.
-pub const BUFFERED_ADAPTIVE: u8 = 3;
+pub const BUFFERED_ADAPTIVE: u8 = 4;
 /// Every option that there is.
-pub const GENERAL: u8 = 4;
+pub const GENERAL: u8 = 5;
 
 /// Calls `visit` with each of some places, the last one perhaps several times: how many groups of four there are is predicted
 /// better than how many places.
@@ -169,7 +171,17 @@ const fn is_buffered(kind: u8) -> bool {
 
 /// True for the kinds whose heads decide again; of the [`GENERAL`] kind they may.
 const fn is_adaptive(kind: u8) -> bool {
-    kind == ADAPTIVE || kind == BUFFERED_ADAPTIVE
+    is_bare_adaptive(kind) || kind == BUFFERED_ADAPTIVE
+}
+
+/// True for those of them whose buffers are the simplest.
+const fn is_bare_adaptive(kind: u8) -> bool {
+    kind == AT_SOURCE || kind == ADAPTIVE
+}
+
+/// True for the kinds of which some VCs may take whole packets only.
+const fn may_take_whole(kind: u8) -> bool {
+    kind != PLAIN && kind != AT_SOURCE
 }
 
 /// The simplest kind of router that can do what is asked.
@@ -186,6 +198,7 @@ fn kind(setup: &Setup, options: &Options) -> u8 {
         Again::Never if simple && bare && setup.whole == 0 => PLAIN,
         Again::Never if buffered => BUFFERED,
         Again::Never => GENERAL,
+        Again::Revocable(1) if simple && bare && setup.whole == 0 => AT_SOURCE,
         _ if simple && bare => ADAPTIVE,
         _ if buffered => BUFFERED_ADAPTIVE,
         _ => GENERAL,
@@ -213,6 +226,9 @@ impl Router for Options {
             ($($stride:literal => $log:literal),*) => {
                 match (setup.stride, kind(setup, self)) {
                     $(($stride, PLAIN) => simulation.run::<InputQueuedRouters<$log, PLAIN>>(hot::once::<$log>(routing), self),
+                    ($stride, AT_SOURCE) => {
+                        simulation.run::<InputQueuedRouters<$log, AT_SOURCE>>(hot::at_source::<$log>(routing), self)
+                    }
                     ($stride, ADAPTIVE) => {
                         simulation.run::<InputQueuedRouters<$log, ADAPTIVE>>(hot::again::<$log>(routing), self)
                     }
@@ -247,7 +263,7 @@ pub struct InputQueuedRouters<const LOG: u32, const KIND: u8> {
     /// [`InputQueuedRouters::holder`].
     owners: Table<u16>,
     ports: Table<PortArbiters>,
-    /// By output: slots taken of those that the VCs behind it share. Not of the plain and the adaptive kind.
+    /// By output: slots taken of those that the VCs behind it share. Of the buffered and the general kinds alone.
     shared: Table<u32>,
     /// The lists of requests: an input VC is in one of them at most, and once.
     vc_requests: Table<VcRequest>,
@@ -368,7 +384,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         let decision = decided.map(|(decision, _)| decision);
         let first = self.append(index, place, decision);
         // Where heads decide at the front, those that may do so again are taken in by `accept_front` and `accept_undecided`.
-        let again = self.decides_again() && self.deferring == 0;
+        let again = self.decides_again() && self.deferring() == 0;
         let commitment = if again { self.commitment(place) } else { Commitment::Final };
         debug_assert!(decided.is_none() || commitment == self.commitment(place));
         if let (Commitment::Open, Some((_, before))) = (commitment, decided) {
@@ -431,10 +447,22 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         Self::ADAPTIVE || KIND == GENERAL && self.revocable > 0
     }
 
+    /// [`InputQueuedRouters::deferring`].
+    #[inline(always)]
+    fn deferring(&self) -> u16 {
+        if KIND == AT_SOURCE { 1 } else { self.deferring }
+    }
+
+    /// [`InputQueuedRouters::remembers`].
+    #[inline(always)]
+    fn remembers(&self) -> bool {
+        KIND != AT_SOURCE && self.remembers
+    }
+
     /// True if this head decides again at its router, where heads do in the first `revocable` routers of their paths.
     #[inline(always)]
     fn may_decide_again(head: &Flit, revocable: u16) -> bool {
-        head.hops <= revocable && head.kind & ARRIVED == 0
+        head.hops <= if KIND == AT_SOURCE { 1 } else { revocable } && head.kind & ARRIVED == 0
     }
 
     /// True if this head decides again at the router at which it is.
@@ -451,7 +479,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
 
     #[inline(always)]
     fn whole(&self) -> u64 {
-        if KIND == PLAIN { 0 } else { self.policy.whole }
+        if may_take_whole(KIND) { self.policy.whole } else { 0 }
     }
 
     #[inline(always)]
@@ -812,7 +840,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
     #[inline(always)]
     fn expect_flit(&self, vc: u32, place: u32) {
         self.inputs.prefetch(vc as usize);
-        if self.decides_again() && self.remembers {
+        if self.decides_again() && self.remembers() {
             prefetch(&self.before, place as usize);
         }
     }
@@ -832,7 +860,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
     fn expect_decision(&self, FreshHead { vc, router, place }: FreshHead, out: u16) {
         self.pool.prefetch(place);
         self.inputs.prefetch(vc as usize);
-        if self.remembers {
+        if self.remembers() {
             prefetch(&self.before, place as usize);
         }
         let port = self.routers[router as usize].first_port as usize + usize::from(out);
@@ -914,7 +942,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
     fn occupancy(&self, port: u32) -> u32 {
         // The port is what a routing asks for.
         let taken = || self.outputs.slice((port << LOG) as usize, 1 << LOG).iter().map(|vc| u32::from(vc.occupancy));
-        if KIND == ADAPTIVE {
+        if is_bare_adaptive(KIND) {
             let sent = self.queued.checked(port as usize).sent;
             debug_assert_eq!(sent, taken().sum::<u32>(), "the flits sent are counted and summed");
             return sent;
@@ -926,13 +954,13 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
 
     #[inline(always)]
     fn defers_in_flight(&self) -> bool {
-        self.deferring > 1
+        self.deferring() > 1
     }
 
     #[inline(always)]
     fn defers(&self, head: &Flit) -> bool {
         // It visits this router next.
-        self.decides_again() && head.hops < self.deferring
+        self.decides_again() && head.hops < self.deferring()
     }
 
     #[inline(always)]
@@ -1061,7 +1089,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
 
     #[inline(always)]
     fn remembers(&self) -> bool {
-        self.remembers
+        self.remembers()
     }
 
     #[inline(always)]
@@ -1182,6 +1210,29 @@ mod tests {
     }
 
     #[test]
+    fn a_run_takes_the_simplest_kind_that_has_what_it_needs() {
+        for (spec, routing, config, expected) in [
+            ("hyperx:3x3", "dor", "{}", PLAIN),
+            ("hyperx:3x3", "ugal-l", "{}", AT_SOURCE),
+            ("dragonfly:a=4,h=2,p=2", "par", "{}", AT_SOURCE),
+            // Its heads decide again at their second routers.
+            ("hyperx:3x3", "par", "{}", ADAPTIVE),
+            ("hyperx:3x3", "dimwar", "{}", ADAPTIVE),
+            // Packets must fit whole.
+            ("torus:4x4", "duato", "{}", ADAPTIVE),
+            ("hyperx:3x3", "dor", r#"{"flow": "vct"}"#, BUFFERED),
+            ("hyperx:3x3", "ugal-l", r#"{"routing_delay": 1}"#, BUFFERED_ADAPTIVE),
+            ("hyperx:3x3", "ugal-l", r#"{"allocator": "wavefront"}"#, GENERAL),
+        ] {
+            let network = crate::topology::build(spec).unwrap();
+            let routed = crate::routing::build(&network, routing).unwrap();
+            let config: Config = serde_json::from_str(config).unwrap();
+            let setup = Setup::new(&network, routing, routed.classes(), 8, &config).unwrap().serve(&routed);
+            assert_eq!(kind(&setup, &Options::read(&setup.config.router)), expected, "{spec} {routing} {config:?}");
+        }
+    }
+
+    #[test]
     fn the_plain_router_moves_every_flit_as_the_general_one() {
         for (spec, config) in [
             ("mesh:4x4,p=2", r#"{"vcs": 4, "buffer": 2}"#),
@@ -1218,6 +1269,9 @@ mod tests {
                     (run::<ADAPTIVE>(spec, routing, load, config), run::<GENERAL>(spec, routing, load, config));
                 assert!(adaptive.0 > 0);
                 assert_eq!(adaptive, general, "{spec} {routing} {load}");
+                if ["par", "ugal-l"].contains(&routing) {
+                    assert_eq!(run::<AT_SOURCE>(spec, routing, load, config), general, "{spec} {routing} {load}");
+                }
             }
         }
     }

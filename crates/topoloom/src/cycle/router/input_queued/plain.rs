@@ -15,8 +15,8 @@ use super::timing::Delay;
 use super::vc_allocator::VcRequest;
 use super::waiting_heads::{Commitment, Unready, WaitingHead};
 use super::{
-    ADAPTIVE, InputQueuedRouters, NO_SUCH_PORT, NONE, PLAIN, PortArbiters, RouterState, count_undecided, is_adaptive,
-    is_buffered, look,
+    InputQueuedRouters, NO_SUCH_PORT, NONE, PortArbiters, RouterState, count_undecided, is_adaptive, is_bare_adaptive,
+    is_buffered, look, may_take_whole,
 };
 use crate::cycle::channels::{ChannelEnd, Channels, FIRST, Wheel, Wires};
 use crate::cycle::flit::{Flit, Pool, UNDECIDED};
@@ -255,7 +255,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             return None;
         }
         let may_not_fit = || free & self.whole() != 0 && !self.all_fit(out_port, self.most);
-        if Self::ADAPTIVE && flits > 1 || KIND != PLAIN && may_not_fit() {
+        if Self::ADAPTIVE && flits > 1 || may_take_whole(KIND) && may_not_fit() {
             return None;
         }
         let out_vc = Self::pick(free, port, last_output);
@@ -282,7 +282,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         if self.whole() != 0 {
             self.starved[out_index] = false;
         }
-        if KIND == ADAPTIVE {
+        if is_bare_adaptive(KIND) {
             self.queued[out_port].sent += 1;
         }
         if Self::ADAPTIVE && commitment == Commitment::Noted {
@@ -316,7 +316,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         // The plain router has none of these tables.
         let none = (0, 0);
         let (of_vcs, of_ports) = if Self::ADAPTIVE { ((first_vc, vcs), (first_port, size)) } else { (none, none) };
-        let of_whole = if KIND == PLAIN || self.policy.whole == 0 { none } else { (first_vc, vcs) };
+        let of_whole = if !may_take_whole(KIND) || self.policy.whole == 0 { none } else { (first_vc, vcs) };
         let of_shared = if Self::BUFFERED { (first_port, size) } else { none };
         let of_ready = if Self::BUFFERED && self.delayed { of_vcs } else { none };
         let roomy = match self.policy.whole {
@@ -461,7 +461,7 @@ impl<const LOG: u32, const KIND: u8> PlainBatch<'_, LOG, KIND> {
                     shared >= self.stock.roomy && free & self.policy.whole != 0
                 }
             }
-            false => KIND == ADAPTIVE && free & self.policy.whole != 0 && !self.all_fit(port, self.again.most),
+            false => may_take_whole(KIND) && free & self.policy.whole != 0 && !self.all_fit(port, self.again.most),
         };
         if may_not_fit {
             free = self.with_room(port, free, self.size_of(place));
@@ -798,7 +798,7 @@ impl<const LOG: u32, const KIND: u8> PlainBatch<'_, LOG, KIND> {
         if Self::BUFFERED && !self.policy.cut_through && owned.occupancy > self.policy.reserve {
             self.stock.shared[out_port as usize] += 1;
         }
-        if KIND == ADAPTIVE {
+        if is_bare_adaptive(KIND) {
             self.again.queued[out_port as usize].sent += 1;
         }
         let vc = &mut self.inputs[input as usize];
@@ -823,7 +823,7 @@ impl<const LOG: u32, const KIND: u8> PlainBatch<'_, LOG, KIND> {
             self.freed[self.frees] = output;
             self.frees += 1;
         }
-        if KIND == ADAPTIVE {
+        if is_bare_adaptive(KIND) {
             self.again.changed = true;
         } else if Self::ADAPTIVE && self.again.routers[self.lead as usize].all_undecided > 0 {
             self.look(self.router(input));
@@ -864,7 +864,7 @@ impl<const LOG: u32, const KIND: u8> PlainBatch<'_, LOG, KIND> {
     /// Some VC must have room for all of a packet.
     #[inline(always)]
     fn asks_for_room(&self) -> bool {
-        KIND != PLAIN && self.policy.whole != 0
+        may_take_whole(KIND) && self.policy.whole != 0
     }
 
     /// Wakes heads that wait for VCs that were freed in the step. Where some wait for room, what frees them is left.
@@ -907,7 +907,7 @@ impl<const LOG: u32, const KIND: u8> PlainBatch<'_, LOG, KIND> {
         if !Self::BUFFERED {
             // As `InputQueuedRouters::output_in_batch`.
             debug_assert!(out < self.ports_of_batch, "{NO_SUCH_PORT}");
-            assert!(KIND == ADAPTIVE || out < self.ports_of_batch, "{NO_SUCH_PORT}");
+            assert!(is_bare_adaptive(KIND) || out < self.ports_of_batch, "{NO_SUCH_PORT}");
             return out;
         }
         let RouterState { first_port, radix, .. } = self.again.routers[self.router(input) as usize];

@@ -4,7 +4,7 @@ use super::matching::{Pairing, turn, wavefront};
 use super::options::Allocator;
 use super::timing::{Delay, after, cycle_of, first_step};
 use super::waiting_heads::{Commitment, Unready};
-use super::{ADAPTIVE, FAR, GENERAL, InputQueuedRouters, NO_SUCH_PORT, NONE, RouterState};
+use super::{FAR, GENERAL, InputQueuedRouters, NO_SUCH_PORT, NONE, RouterState, is_bare_adaptive};
 use crate::cycle::flit::UNDECIDED;
 
 /// How many heads ahead the memory of lists is asked for, where it is far.
@@ -184,7 +184,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     /// Output `out` of a router in the numbering of its batch.
     #[inline(always)]
     pub(super) fn output_in_batch(&self, router: u32, out: u16) -> u16 {
-        if KIND == ADAPTIVE {
+        if is_bare_adaptive(KIND) {
             // The packet belongs to the queue of this output: there is one.
             debug_assert!(out < self.routers[router as usize].radix, "{NO_SUCH_PORT}");
             return out;

@@ -26,8 +26,8 @@ pub(super) enum Commitment {
 #[repr(align(32))]
 pub(super) struct WaitingHead {
     dst: u32,
-    /// The routing's state in which it decides, or, if that is not remembered, the one that it first decided for; and what it
-    /// has decided that it becomes.
+    /// The routing's state in which it decides, or, if that is not remembered, the one that it first decided for or that of another
+    /// packet; and what it has decided that it becomes.
     before: PacketState,
     after: PacketState,
     size: u16,
@@ -100,10 +100,11 @@ pub(super) struct Unready {
 }
 
 impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
-    /// The head at `place` in the pool, which decides again, did so in state `before`.
+    /// The head at `place` in the pool, which decides again, did so in state `before`. Where it does at its source router it starts
+    /// again, whatever that state was.
     #[inline(always)]
     pub(super) fn remember(&mut self, place: u32, before: PacketState) {
-        if !self.remembers {
+        if !self.remembers() || self.deferring() > 0 && self.pool.get(place).hops == 1 {
             return;
         }
         let place = place as usize;
