@@ -183,6 +183,8 @@ impl Routing for AnyRouting {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::RefCell;
+
     use super::super::{ANY_VIA, Idle, build, offered};
     use super::*;
     use crate::network::PortId;
@@ -279,6 +281,74 @@ mod tests {
         }
         for spec in ["hyperx:3x4,p=2", "dragonfly:a=4,h=2,p=2"] {
             assert!(names.contains(&("par", Some(spec))), "{spec}");
+        }
+    }
+
+    /// Queues of any length, by a seed; notes what packets want.
+    struct Drawn<'a> {
+        seed: u64,
+        wanted: &'a RefCell<Vec<u32>>,
+    }
+
+    impl View for Drawn<'_> {
+        fn copy(&self) -> Self {
+            Self { ..*self }
+        }
+
+        fn occupancy(&self, port: u32) -> u32 {
+            Rng::stream(self.seed, port.into()).below(16)
+        }
+
+        fn published(&self, port: PortId) -> u32 {
+            Rng::stream(self.seed, 1 << 32 | u64::from(port.0)).below(64)
+        }
+
+        fn want(&self, what: u32) {
+            self.wanted.borrow_mut().push(what);
+        }
+
+        fn interval(&self) -> u32 {
+            0
+        }
+
+        fn free_vcs(&self, _port: u32, _class: u8) -> u32 {
+            1
+        }
+
+        fn buffer(&self, _class: u8) -> u32 {
+            8
+        }
+    }
+
+    #[test]
+    fn a_hop_that_is_known_at_the_start_is_the_one_that_would_be_chosen() {
+        const SPECS: [&str; 4] =
+            ["hyperx:3x4,p=2", "dragonfly:a=4,h=2,p=2", "dragonfly-plus:leaf=2,spine=2,p=2,h=4,g=5", "slimfly:q=5"];
+        let mut known = std::collections::BTreeSet::new();
+        for spec in SPECS {
+            let network = topology::build(spec).expect(spec);
+            let leaves: Vec<RouterId> = network.routers().filter(|at| network.has_terminals(*at)).collect();
+            for name in offered(&network) {
+                let Ok(routing) = build(&network, name) else { continue };
+                let wanted = RefCell::new(Vec::new());
+                for seed in 0..300 {
+                    let (mut rng, view) = (Rng::stream(seed, 3), Drawn { seed, wanted: &wanted });
+                    let [src, dst] = [(); 2].map(|()| leaves[rng.below(leaves.len() as u32) as usize]);
+                    if src == dst {
+                        continue;
+                    }
+                    let (state, hop) = routing.start_with_hop(src, dst, &view, &mut rng);
+                    if let Some(hop) = hop {
+                        known.insert((name, spec));
+                        assert_eq!(hop, routing.choose(src, state, dst, &view, &mut rng), "{name} on {spec}");
+                    }
+                }
+                assert!(wanted.borrow().iter().all(|&what| what < routing.wants()), "{name} on {spec}");
+                assert_eq!(wanted.borrow().is_empty(), routing.wants() == 0, "{name} on {spec}");
+            }
+        }
+        for spec in SPECS {
+            assert!(known.contains(&("par", spec)) && known.contains(&("ugal-l", spec)), "{spec}: {known:?}");
         }
     }
 
