@@ -453,12 +453,6 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         if KIND == AT_SOURCE { 1 } else { self.deferring }
     }
 
-    /// [`InputQueuedRouters::remembers`].
-    #[inline(always)]
-    fn remembers(&self) -> bool {
-        KIND != AT_SOURCE && self.remembers
-    }
-
     /// True if this head decides again at its router, where heads do in the first `revocable` routers of their paths.
     #[inline(always)]
     fn may_decide_again(head: &Flit, revocable: u16) -> bool {
@@ -1089,7 +1083,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
 
     #[inline(always)]
     fn remembers(&self) -> bool {
-        self.remembers()
+        KIND != AT_SOURCE && self.remembers
     }
 
     #[inline(always)]

@@ -7,7 +7,7 @@
 use super::timing::Delay;
 use super::{GENERAL, InputQueuedRouters, count_undecided};
 use crate::cycle::flit::{Decision, Flit};
-use crate::cycle::router::FreshHead;
+use crate::cycle::router::{FreshHead, RouterModel};
 use crate::routing::PacketState;
 
 /// Whether the head that asks for an output VC may decide for another.
@@ -26,8 +26,8 @@ pub(super) enum Commitment {
 #[repr(align(32))]
 pub(super) struct WaitingHead {
     dst: u32,
-    /// The routing's state in which it decides, or, if that is not remembered, the one that it first decided for or that of another
-    /// packet; and what it has decided that it becomes.
+    /// The routing's state in which it decides, or, if that is not remembered, the one that it first decided for or that of
+    /// another packet; and what it has decided that it becomes.
     before: PacketState,
     after: PacketState,
     size: u16,
