@@ -117,6 +117,30 @@ pub struct Wheel<T> {
     mask: u32,
 }
 
+/// The events of a wheel that are due at one time, to add to.
+pub struct Due<'a, T> {
+    slot: &'a mut Slot<T>,
+    memory: &'a mut SlotMemory<T>,
+    time: u32,
+}
+
+impl<T> Due<'_, T> {
+    /// Adds one.
+    #[inline(always)]
+    pub fn push(&mut self, event: T) {
+        self.with_room().push(event);
+    }
+
+    /// Their slot, with room for one more.
+    #[inline(always)]
+    fn with_room(&mut self) -> &mut Slot<T> {
+        if self.slot.is_full() {
+            Wheel::make_room(self.slot, self.memory, self.time);
+        }
+        self.slot
+    }
+}
+
 /// What slots leave, and which one it is given to.
 #[derive(Debug)]
 struct SlotMemory<T> {
@@ -143,14 +167,29 @@ impl<T> Wheel<T> {
         Self { slots: empty, memory: SlotMemory { spare: Vec::new(), now: 0, lead: 0 }, mask: slots - 1 }
     }
 
+    /// The events due at `time`.
+    #[inline(always)]
+    pub fn due(&mut self, time: u32) -> Due<'_, T> {
+        Due { slot: &mut self.slots[(time & self.mask) as usize], memory: &mut self.memory, time }
+    }
+
     /// Adds an event due at `time`.
     #[inline(always)]
     pub fn push(&mut self, time: u32, event: T) {
-        let slot = &mut self.slots[(time & self.mask) as usize];
-        if slot.is_full() {
-            Self::make_room(slot, &mut self.memory, time);
+        self.due(time).push(event);
+    }
+
+    /// Adds events due at `time`.
+    #[inline(always)]
+    pub fn push_all(&mut self, time: u32, events: impl ExactSizeIterator<Item = T>) {
+        if events.len() == 0 {
+            return;
         }
-        slot.push(event);
+        let mut due = self.due(time);
+        let slot = due.with_room();
+        let mut all = slot.take();
+        all.extend(events);
+        *slot = Slot::of(all);
     }
 
     /// An empty slot takes memory that another has left, a full one grows.
@@ -574,6 +613,10 @@ mod tests {
                 wheel.push(time, (event, Rc::clone(&held)));
                 due.entry(time).or_default().push(event);
             }
+            // At once: none, a few, or more than a slot has room for.
+            let (time, many) = (now + 1 + rng.below(horizon), 1000..1000 + rng.below(30).saturating_sub(10));
+            wheel.push_all(time, many.clone().map(|event| (event, Rc::clone(&held))));
+            due.entry(time).or_default().extend(many);
             let under_way = due.values().map(Vec::len).sum::<usize>();
             assert_eq!((wheel.len(), Rc::strong_count(&held)), (under_way, 1 + under_way));
             let mut all: Vec<u32> = wheel.iter().map(|event| event.0).collect();

@@ -27,14 +27,21 @@ const START_AHEAD: usize = 128;
 
 /// Which heads are routed: what is known of them when the engine is compiled. Any of them.
 const ALL: u8 = 0;
+/// Any of them, of a routing that may be asked about each at its destination as well.
+const ALIKE: u8 = 1;
 /// Those that come from terminals: all of them start. Where heads decide again they may do so at the front of their VC.
-const ENTRIES: u8 = 1;
+const ENTRIES: u8 = 2;
 /// Those in transit that may decide at the front of their VC.
-const FRONT: u8 = 2;
+const FRONT: u8 = 3;
 /// Those in transit that look at queues when they arrive.
-const LOOKING: u8 = 3;
+const LOOKING: u8 = 4;
 /// Those in transit that look at no queue, and come when nothing looks at queues any more.
-const LAST: u8 = 4;
+const LAST: u8 = 5;
+
+/// True if nothing is known of the heads of a set.
+const fn is_any(set: u8) -> bool {
+    matches!(set, ALL | ALIKE)
+}
 
 /// The events whose memory is asked for while those that are `BY` places ahead of them are taken in: none where all of it is
 /// near.
@@ -101,6 +108,9 @@ impl<M: RouterModel, R: Routing> Arrivals<M> for R {
         let again = self.decides_again();
         let rules = Rules { seed: shared.seed, all_vcs: shared.all_vcs, rings: self.keeps_bubbles() };
         if !M::MAY_DEFER {
+            if self.answers_at_destination(true) && self.answers_at_destination(false) {
+                return domain.arrive::<R, ALIKE>(self, [arrivals; 2], now, &shared.snapshot, rules);
+            }
             domain.arrive::<R, ALL>(self, [arrivals; 2], now, &shared.snapshot, rules);
         } else {
             let in_flight = domain.model.defers_in_flight();
@@ -230,7 +240,7 @@ impl<M, const SET: u8> RouterView<'_, M, SET> {
     /// The flits of the packet at hand, if an output is its `own`; else none.
     #[inline(always)]
     fn of_own(&self, own: bool) -> u32 {
-        if SET == ALL && own { self.head.size() } else { 0 }
+        if is_any(SET) && own { self.head.size() } else { 0 }
     }
 }
 
@@ -325,7 +335,7 @@ impl<M: RouterModel, const SET: u8> View for RouterView<'_, M, SET> {
     #[inline(always)]
     fn decides_again(&self) -> bool {
         // What arrives has not.
-        SET == ALL && self.decided != NOWHERE
+        is_any(SET) && self.decided != NOWHERE
     }
 
     #[inline(always)]
@@ -491,21 +501,15 @@ impl<M: RouterModel> Domain<M> {
     /// credit goes back.
     #[inline(never)]
     fn eject_from<const MESSAGES: bool>(&mut self, events: &[FlitEvent], now: u32) {
+        self.give_credits_back(events, now);
         let expected = Later::<_, AHEAD>::of(events, self.model.is_far());
-        let Wires { links, credits, credit_delay, .. } = &mut self.channels.wires;
-        let all = self.to_terminals;
         let (model, stats) = (&mut self.model, &mut self.stats);
-        let output = |model: &M, event: &FlitEvent| model.port_of(event.to & !TERMINAL) as usize;
+        model.pool_mut().release_all(events.iter().map(|event| event.place));
         for (place, event) in events.iter().enumerate() {
             if let Some(next) = expected.behind(place) {
                 model.pool().prefetch(next.place);
-                if all.is_none() {
-                    links.prefetch(output(model, next));
-                }
             }
-            let latency = all.unwrap_or_else(|| links[output(model, event)].latency);
-            credits.push(now + latency + *credit_delay, event.to & !TERMINAL);
-            let flit = model.pool_mut().release(event.place);
+            let flit = model.pool().get(event.place);
             if !MESSAGES && flit.is_single() {
                 stats.arrived_whole(flit.created, flit.injected, flit.hops, now);
                 continue;
@@ -515,6 +519,24 @@ impl<M: RouterModel> Domain<M> {
                 let created = self.terminals.arrived(flit, now);
                 stats.delivered(created, flit.injected, flit.hops, now);
             }
+        }
+    }
+
+    /// Sends the credits of flits that have reached their terminals.
+    #[inline(always)]
+    fn give_credits_back(&mut self, events: &[FlitEvent], now: u32) {
+        let Wires { links, credits, credit_delay, .. } = &mut self.channels.wires;
+        let vc = |event: &FlitEvent| event.to & !TERMINAL;
+        if let Some(latency) = self.to_terminals {
+            return credits.push_all(now + latency + *credit_delay, events.iter().map(vc));
+        }
+        let output = |event| self.model.port_of(vc(event)) as usize;
+        let expected = Later::<_, AHEAD>::of(events, self.model.is_far());
+        for (place, event) in events.iter().enumerate() {
+            if let Some(next) = expected.behind(place) {
+                links.prefetch(output(next));
+            }
+            credits.push(now + links[output(event)].latency + *credit_delay, vc(event));
         }
     }
 
@@ -604,7 +626,7 @@ impl<M: RouterModel> Domain<M> {
             self.model.accept(event.to, router, event.place, None, now);
             return;
         }
-        let may_defer = matches!(SET, ALL | ENTRIES | FRONT);
+        let may_defer = is_any(SET) || matches!(SET, ENTRIES | FRONT);
         debug_assert!(may_defer || !self.model.defers(flit), "heads that decide at the front are taken in apart");
         // Where it leaves the network there is nothing to decide.
         if may_defer && self.model.defers(flit) && flit.dst != self.first_router + router {
@@ -658,14 +680,14 @@ impl<M: RouterModel> Domain<M> {
             kind &= !ENTERS;
         }
         let at = RouterId(self.first_router + local);
-        let fresh = SET == ENTRIES || SET == ALL && kind & FRESH != 0;
+        let fresh = SET == ENTRIES || is_any(SET) && kind & FRESH != 0;
         debug_assert_eq!(fresh, kind & FRESH != 0, "heads that start are taken in apart");
         let arrived = at.0 == flit.dst;
         let leaves = |kind, state| {
             let class = routing.eject_class(state).unwrap_or(all_vcs);
             Decision { out: flit.eject, class, kind: kind | ARRIVED, state }
         };
-        let answers = routing.answers_at_destination(fresh);
+        let answers = SET == ALIKE || routing.answers_at_destination(fresh);
         if !answers && arrived {
             return (leaves(kind, before), before);
         }
@@ -794,7 +816,7 @@ impl<M: RouterModel> Domain<M> {
         let arrival = now + self.terminals.latency();
         let expected = Later::<_, AHEAD>::of(awake, self.model.is_far());
         let Some(mut sources) = self.terminals.single_flits() else { return false };
-        let (pool, arrivals) = (self.model.pool_mut(), self.channels.wires.entries());
+        let (pool, mut arrivals) = (self.model.pool_mut(), self.channels.wires.entries().due(arrival));
         let (mut sent, mut created_now) = (0, 0);
         for (i, &place) in awake.iter().enumerate() {
             if let Some(&next) = expected.behind(i) {
@@ -806,7 +828,7 @@ impl<M: RouterModel> Domain<M> {
                 false => self.stats.injected(flit.created, 1),
             }
             let place = pool.insert(flit);
-            arrivals.push(arrival, FlitEvent { to, place });
+            arrivals.push(FlitEvent { to, place });
             sent += 1;
         }
         self.stats.injected_flits += sent;
@@ -865,9 +887,11 @@ impl<M: RouterModel> Domain<M> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::Ordering;
+
     use super::super::measurement;
     use super::super::router::input_queued::Options;
-    use super::super::router::input_queued::{ADAPTIVE, GENERAL, InputQueuedRouters, PLAIN};
+    use super::super::router::input_queued::{ADAPTIVE, AT_SOURCE, GENERAL, InputQueuedRouters, PLAIN};
     use super::super::{Config, Point, RouterOptions, Setup, Sizes, Value};
     use super::*;
     use crate::routing::{DragonflyMinimal, Min, Move, Progressive};
@@ -1018,6 +1042,70 @@ mod tests {
             let par = counted::<ADAPTIVE>(&network, &Progressive::new(tabled(), &network, None), load);
             let other = counted::<ADAPTIVE>(&network, &Progressive::new(untabled(), &network, None), load);
             assert_eq!(par, other, "par, {load}");
+        }
+    }
+
+    /// Between two routers. Notes how many flits have decided for the only link and have not left, as heads find that decide
+    /// again.
+    #[derive(Default)]
+    struct Waiting {
+        most: AtomicU32,
+    }
+
+    impl Routing for Waiting {
+        fn classes(&self) -> u32 {
+            1
+        }
+
+        fn starts(&self, _src: RouterId, _dst: RouterId, out: &mut Vec<PacketState>) {
+            out.push(PacketState::direct(0));
+        }
+
+        fn moves(&self, _at: RouterId, _state: PacketState, _dst: RouterId, _out: &mut Vec<Move>) {
+            unreachable!("this routing is run, not proved");
+        }
+
+        fn start<V: View>(&self, _src: RouterId, _dst: RouterId, _view: &V, _rng: &mut Rng) -> PacketState {
+            PacketState::direct(0)
+        }
+
+        fn choose<V: View>(&self, _at: RouterId, next: PacketState, _dst: RouterId, view: &V, _rng: &mut Rng) -> Move {
+            if view.decides_again() {
+                self.most.fetch_max(view.queue(0) - view.occupancy(0), Ordering::Relaxed);
+            }
+            Move { port: 0, class: 0, next }
+        }
+
+        fn decides_again(&self) -> Again {
+            Again::Revocable(1)
+        }
+    }
+
+    /// The most that [`Waiting`] finds with `terminals` at each router, of packets of that many `flits`.
+    fn most_waiting<const KIND: u8>(terminals: u32, flits: u32) -> u32 {
+        let network = topology::build(&format!("mesh:2,p={terminals}")).expect("a mesh");
+        let mut config = Config { warmup: Some(0), measure: Some(500), ..crowded(flits, [("buffer", 8.into())]) };
+        config.router.set("vcs", 1).expect("a key");
+        let routing = Waiting::default();
+        let setup = Setup::new(&network, "waiting", 1, 1, &config).expect("allowed options").serve(&routing);
+        let traffic = traffic::build(&network, "neighbor:by=routers").expect("a pattern");
+        let plan = Options::read(&setup.config.router);
+        let offer = Offer::of(&traffic, 1.0);
+        measurement::run::<InputQueuedRouters<0, KIND>>(&network, &routing, offer, &setup, &plan, &NoControl)
+            .expect("a run");
+        routing.most.into_inner()
+    }
+
+    #[test]
+    fn a_head_that_decides_again_does_not_count_itself() {
+        for (terminals, flits) in [(2, 1), (3, 1), (3, 4), (5, 2)] {
+            let others = (terminals - 1) * flits;
+            let [general, adaptive, at_source] = [
+                most_waiting::<GENERAL>(terminals, flits),
+                most_waiting::<ADAPTIVE>(terminals, flits),
+                most_waiting::<AT_SOURCE>(terminals, flits),
+            ];
+            assert_eq!([general, adaptive, at_source], [others; 3], "{terminals} terminals, {flits} flits");
         }
     }
 

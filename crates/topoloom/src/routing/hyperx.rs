@@ -17,9 +17,9 @@ pub struct HyperXMinimal<const ORDERS: u32> {
     coordinates: Coordinates,
     /// Where a dimension's entries begin in a router's row of `ports`.
     offsets: Vec<u32>,
-    /// Entries of a router's row: the sum of the sides.
+    /// Entries of a router's row: the sum of the sides, times `trunk`.
     row: u32,
-    /// By router, packed: the entry of its coordinate in each dimension. Empty if they do not fit into a word.
+    /// By router, packed: where the entries of its coordinate begin in each dimension. Empty if that does not fit into a word.
     entries: Vec<u64>,
     trunk: u32,
     /// The output to each coordinate of each dimension: `trunk` parallel ones, router by router.
@@ -34,26 +34,26 @@ impl<const ORDERS: u32> HyperXMinimal<ORDERS> {
         let grid = network.any_structure().grid()?;
         let dims = grid.sides.len();
         let coordinates = Coordinates::new(network, grid);
-        let offsets: Vec<u32> =
-            grid.sides.iter().scan(0, |sum, side| Some(std::mem::replace(sum, *sum + side))).collect();
         let strides = grid.sides.iter().scan(1, |stride, side| Some(std::mem::replace(stride, *stride * side)));
         let lines = grid.sides.iter().copied().zip(strides).collect();
-        let row: u32 = grid.sides.iter().sum();
         let pairs: u32 = grid.sides.iter().map(|side| side - 1).sum();
         let trunk = (network.network_radix() as u32).checked_div(pairs).unwrap_or(1);
-        let mut ports = vec![u16::MAX; network.num_routers() * (row * trunk) as usize];
+        let offsets: Vec<u32> =
+            grid.sides.iter().scan(0, |sum, side| Some(std::mem::replace(sum, *sum + side * trunk))).collect();
+        let row = grid.sides.iter().sum::<u32>() * trunk;
+        let mut ports = vec![u16::MAX; network.num_routers() * row as usize];
         for router in network.routers() {
             let own = coordinates.of(router);
             for (port, peer) in network.neighbors(router) {
                 let other = coordinates.of(peer);
                 let dim = (0..dims).find(|&d| own[d] != other[d])?;
-                let entry = router.0 * row + offsets[dim] + u32::from(other[dim]);
-                let parallel = &mut ports[(entry * trunk) as usize..][..trunk as usize];
+                let first = router.0 * row + offsets[dim] + u32::from(other[dim]) * trunk;
+                let parallel = &mut ports[first as usize..][..trunk as usize];
                 *parallel.iter_mut().find(|p| **p == u16::MAX)? = port as u16;
             }
         }
         let fits = row <= u16::MAX.into();
-        let entry = |dim: usize, coordinate| offsets[dim] as u16 + coordinate;
+        let entry = |dim: usize, coordinate| offsets[dim] as u16 + coordinate * trunk as u16;
         let entries = if fits { coordinates.packed_by(entry) } else { Vec::new() };
         let mut this = Self { lines, coordinates, offsets, row, entries, trunk, ports, consecutive: false };
         let mut lines = network.routers().flat_map(|router| (0..dims).map(move |dim| (router, dim)));
@@ -97,8 +97,8 @@ impl<const ORDERS: u32> HyperXMinimal<ORDERS> {
     /// The parallel outputs of `at` to another coordinate of dimension `dim`.
     #[inline(always)]
     pub fn toward(&self, at: RouterId, dim: usize, coordinate: u32) -> &[u16] {
-        let entry = at.0 * self.row + self.offsets[dim] + coordinate;
-        &self.ports[(entry * self.trunk) as usize..][..self.trunk as usize]
+        let first = at.0 * self.row + self.offsets[dim] + coordinate * self.trunk;
+        &self.ports[first as usize..][..self.trunk as usize]
     }
 
     /// The next dimension to correct, in the packet's order.
@@ -155,7 +155,7 @@ impl<const ORDERS: u32> HyperXMinimal<ORDERS> {
     ) -> Option<(u32, u16)> {
         let (side, trunk) = (self.side(dim) as usize, self.trunk as usize);
         let (first, straight) = (rng.below(side as u32), self.coordinate(target, dim));
-        let outputs = &self.ports[((at.0 * self.row + self.offsets[dim]) * self.trunk) as usize..][..side * trunk];
+        let outputs = &self.ports[(at.0 * self.row + self.offsets[dim]) as usize..][..side * trunk];
         let line = Line {
             outputs,
             first: first as usize * trunk,
@@ -203,7 +203,7 @@ impl<const ORDERS: u32> HyperXMinimal<ORDERS> {
         best
     }
 
-    /// The entry, in the row of `at`, of the next coordinate to correct.
+    /// Where the entries of the next coordinate to correct begin in the row of `at`.
     #[inline(always)]
     fn next_entry(&self, at: RouterId, order: u32, target: RouterId) -> u32 {
         if let (Some(from), Some(to)) = (self.entries.get(at.index()), self.entries.get(target.index())) {
@@ -214,14 +214,14 @@ impl<const ORDERS: u32> HyperXMinimal<ORDERS> {
             return lane_of(*to, if ORDERS == 2 && order == 1 { highest } else { lowest });
         }
         let dim = self.dimension(at, target, order);
-        self.offsets[dim] + self.coordinate(target, dim)
+        self.offsets[dim] + self.coordinate(target, dim) * self.trunk
     }
 
     /// Where the outputs of the next hop begin in `ports`. At the target it is some entry of the row, if
     /// [`Minimal::answers_at_target`]; that may have no output.
     #[inline(always)]
     fn next_outputs(&self, at: RouterId, order: u32, target: RouterId) -> usize {
-        ((at.0 * self.row + self.next_entry(at, order, target)) * self.trunk) as usize
+        (at.0 * self.row + self.next_entry(at, order, target)) as usize
     }
 
     #[inline(always)]
@@ -398,9 +398,11 @@ impl<const ORDERS: u32> Minimal for HyperXMinimal<ORDERS> {
     #[inline(always)]
     fn step(&self, at: RouterId, bits: u32, target: RouterId, rng: &mut Rng) -> Step {
         debug_assert!(at != target || self.answers_at_target(), "the target is another router");
-        let first = self.next_outputs(at, bits, target);
-        let parallel = if self.trunk == 1 { 0 } else { rng.below(self.trunk) };
-        Step { port: self.ports[first + parallel as usize], class: bits as u8, bits }
+        let mut place = self.next_outputs(at, bits, target);
+        if self.trunk > 1 {
+            place += rng.below(self.trunk) as usize;
+        }
+        Step { port: self.ports[place], class: bits as u8, bits }
     }
 
     #[inline(always)]

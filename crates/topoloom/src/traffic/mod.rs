@@ -138,6 +138,10 @@ impl Traffic {
     /// The destination of the next packet of an active terminal; not where packets are given.
     #[inline(always)]
     pub fn destination(&self, source: TerminalId, rng: &mut Rng) -> TerminalId {
+        // Most often this: one question, where the patterns would take a table of jumps.
+        if let (Pattern::Uniform, None) = (&self.pattern, &self.lost) {
+            return TerminalId(rng.below(self.terminals));
+        }
         let drawn = self.draw(source, rng);
         match &self.lost {
             None => drawn,

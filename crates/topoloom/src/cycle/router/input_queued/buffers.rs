@@ -45,6 +45,18 @@ impl InputVc {
     pub(super) const EMPTY: Self =
         Self { front: NIL, last: NIL, flits: 0, kept: NONE, last_output: NONE, class: 0, tail: false };
 
+    /// A flit has arrived at a router of this kind, in front of which there is none.
+    #[inline(always)]
+    fn begin<const KIND: u8>(&mut self, place: u32, tail: bool) {
+        (self.front, self.last, self.flits, self.tail) = (place, Self::last_of::<KIND>(place, tail), 1, tail);
+    }
+
+    /// [`InputVc::last`], where that is the flit at `place`.
+    #[inline(always)]
+    fn last_of<const KIND: u8>(place: u32, tail: bool) -> u32 {
+        if is_buffered(KIND) { link_to(place, tail) } else { place }
+    }
+
     /// The front flit leaves a router of this kind: returns its place, and whether it is the last of its packet.
     #[inline(always)]
     pub(super) fn pop<const KIND: u8>(&mut self, pool: &Pool<Flit>) -> (u32, bool) {
@@ -359,11 +371,8 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     pub(super) fn append_first(&mut self, index: usize, place: u32, decision: Decision) {
         let flit = self.pool.at(place);
         flit.arrive(Some(decision));
-        let tail = flit.is_tail();
-        let state = &mut self.inputs[index];
-        debug_assert_eq!(state.flits, 0, "the VC is empty");
-        let last = if Self::BUFFERED { link_to(place, tail) } else { place };
-        (state.front, state.last, state.flits, state.tail) = (place, last, 1, tail);
+        debug_assert_eq!(self.inputs[index].flits, 0, "the VC is empty");
+        self.inputs[index].begin::<KIND>(place, flit.is_tail());
     }
 
     /// Puts a flit that has arrived behind those of an input VC; returns true if there are none.
@@ -373,13 +382,12 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         flit.arrive(decision);
         let tail = flit.is_tail();
         let state = &mut self.inputs[index];
-        let last = if Self::BUFFERED { link_to(place, tail) } else { place };
-        let before = std::mem::replace(&mut state.last, last);
-        state.flits += 1;
-        if state.flits == 1 {
-            (state.front, state.tail) = (place, tail);
+        if state.flits == 0 {
+            state.begin::<KIND>(place, tail);
             return true;
         }
+        let before = std::mem::replace(&mut state.last, InputVc::last_of::<KIND>(place, tail));
+        state.flits += 1;
         if Self::BUFFERED {
             match state.flits {
                 2 => return false,
