@@ -894,6 +894,7 @@ mod tests {
     use super::super::router::input_queued::{ADAPTIVE, AT_SOURCE, GENERAL, InputQueuedRouters, PLAIN};
     use super::super::{Config, Point, RouterOptions, Setup, Sizes, Value};
     use super::*;
+    use crate::links::Latencies;
     use crate::routing::{DragonflyMinimal, Min, Move, Progressive};
     use crate::watch::NoControl;
     use crate::{topology, traffic};
@@ -1106,6 +1107,29 @@ mod tests {
                 most_waiting::<AT_SOURCE>(terminals, flits),
             ];
             assert_eq!([general, adaptive, at_source], [others; 3], "{terminals} terminals, {flits} flits");
+        }
+    }
+
+    #[test]
+    fn credits_of_terminals_are_due_when_their_latencies_are_over_whether_all_have_the_same() {
+        let network = topology::build("mesh:2,p=3").expect("a mesh");
+        let links = Latencies { terminal: 3, ..Latencies::default() };
+        let setup = Setup::new(&network, "waiting", 1, 1, &Config { links, ..crowded(1, [("vcs", 8.into())]) });
+        let setup = setup.expect("allowed options").serve(&Waiting::default());
+        let traffic = traffic::build(&network, "uniform").expect("a pattern");
+        let (plan, now) = (Options::read(&setup.config.router), 5);
+        for known in [true, false] {
+            let offer = Offer::of(&traffic, 0.5);
+            let mut domain = Domain::<InputQueuedRouters<3, GENERAL>>::new(&network, &setup, &plan, offer, &[0, 2], 0);
+            assert_eq!(domain.to_terminals, Some(4));
+            if !known {
+                domain.to_terminals = None;
+            }
+            let events = [8, 16, 3].map(|to| FlitEvent { to: TERMINAL | to, place: 0 });
+            domain.give_credits_back(&events, now);
+            let Wires { credits, credit_delay, .. } = &mut domain.channels.wires;
+            assert_eq!(credits.take(now + 4 + *credit_delay), [8, 16, 3], "{known}");
+            assert_eq!(credits.len(), 0);
         }
     }
 

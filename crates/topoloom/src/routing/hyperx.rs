@@ -547,6 +547,25 @@ mod tests {
     }
 
     #[test]
+    fn parallel_links_have_even_shares() {
+        for (spec, trunk) in [("hyperx:3x2,trunk=3", 3), ("hyperx:2x2x2x2x2,trunk=2", 2), ("hyperx:3x2", 1)] {
+            let network = topology::build(spec).expect(spec);
+            let paths = HyperXMinimal::<1>::new(&network).expect(spec);
+            let (at, to, draws) = (RouterId(0), RouterId(1), 3_000);
+            let mut counts = std::collections::BTreeMap::new();
+            for seed in 0..draws {
+                let Step { port, .. } = paths.step(at, 0, to, &mut Rng::stream(seed, 0));
+                assert!(network.neighbors(at).any(|peer| peer == (port.into(), to)), "{spec} {port}");
+                *counts.entry(port).or_insert(0) += 1;
+            }
+            let expected = draws as i64 / trunk;
+            assert_eq!(counts.len() as i64, trunk, "{spec}");
+            // Six standard deviations and more.
+            assert!(counts.values().all(|count| (count - expected).abs() <= 160), "{spec} {counts:?}");
+        }
+    }
+
+    #[test]
     fn the_best_detour_is_the_same_whatever_the_numbers_of_ports() {
         for (spec, consecutive) in [("hyperx:7x2,p=2", true), ("hyperx:5x2,trunk=2", false), ("hyperx:40", true)] {
             let network = topology::build(spec).expect(spec);
