@@ -275,14 +275,18 @@ impl<const TABLED: bool> Routing for Progressive<TABLED> {
         debug_assert!(!view.is_blind() || state.bits != stage::OPEN, "those at their second router look");
         // At its destination it looks at no queue: there is no output to it.
         let settled = view.is_blind() || state.bits != stage::OPEN || at == dst;
-        if let Some(step) = self.minimal.only_step(at, 0, state.target(dst))
-            && (settled || self.is_short(step, true, view))
-        {
-            return Self::hop(step, state.bits, state.via);
+        if !settled {
+            if let Some(step) = self.minimal.only_step(at, 0, dst)
+                && self.is_short(step, true, view)
+            {
+                return Self::hop(step, state.bits, state.via);
+            }
+            if let Some(via) = self.drawn_detour(at, dst, true, view, rng) {
+                state = PacketState { via: via.0, bits: stage::LATE };
+            }
         }
-        if !settled && let Some(via) = self.drawn_detour(at, dst, true, view, rng) {
-            state = PacketState { via: via.0, bits: stage::LATE };
-        }
+        // Of a packet that is settled `step` may draw where there is one step alone. The flow engine draws a whole path from one
+        // stream: without that draw its results would be others.
         let step = self.minimal.step(at, 0, state.target(dst), rng);
         Self::hop(step, state.bits, state.via)
     }
@@ -501,6 +505,7 @@ impl<M: Minimal> Routing for Late<M> {
 mod tests {
     use super::*;
     use crate::network::PortId;
+    use crate::routing::Idle;
     use crate::topology;
 
     /// The backlog of the minimal path's output, and those that the group publishes of the minimal global link and of all
@@ -563,6 +568,24 @@ mod tests {
             par.choose(at, PacketState::direct(stage::OPEN), dst, view, &mut rng).next.via != NO_VIA
         };
         (0..100).filter(decide).count()
+    }
+
+    #[test]
+    fn a_settled_packet_draws_what_its_minimal_step_draws() {
+        let network = topology::build("dragonfly:a=8,h=3,p=2,g=8").expect("several links join two groups");
+        let par = Progressive::new(DragonflyMinimal::new(&network).expect("it has groups"), &network, None);
+        let pairs = network.routers().flat_map(|at| network.routers().map(move |dst| (at, dst)));
+        let mut drawn_among_one = 0;
+        for (at, dst) in pairs.filter(|(at, dst)| at != dst) {
+            let [mut own, mut other] = [Rng::stream(at.0.into(), 0); 2];
+            let hop = par.choose(at, PacketState::direct(stage::FIRST), dst, &Idle, &mut own);
+            assert_eq!(hop.port, par.minimal.step(at, 0, dst, &mut other).port, "{at} {dst}");
+            let next = own.bits();
+            assert_eq!(next, other.bits(), "{at} {dst}");
+            let is_alone = par.minimal.only_step(at, 0, dst).is_some();
+            drawn_among_one += u32::from(is_alone && next != Rng::stream(at.0.into(), 0).bits());
+        }
+        assert!(drawn_among_one > 0);
     }
 
     #[test]
