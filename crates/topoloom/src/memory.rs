@@ -5,8 +5,12 @@
 //! process (`ulimit -v`, `ulimit -d`), and those of its control groups, versions 1 and 2, where batch systems and
 //! containers set theirs.
 
+use std::alloc::{Layout, alloc, dealloc};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Bytes of a cache line.
 const LINE: usize = 64;
@@ -100,6 +104,11 @@ impl Limit {
     const ALL: [(Limit, &str); 2] = [(Limit::AddressSpace, "VmSize:"), (Limit::Data, "VmData:")];
 }
 
+/// True if the process has a limit of its own.
+fn is_limited(limit: impl Fn(Limit) -> Option<u128>) -> bool {
+    Limit::ALL.into_iter().any(|(which, _)| limit(which).is_some())
+}
+
 /// What is left of the process's own limits.
 fn of_process(root: &Path, limit: impl Fn(Limit) -> Option<u128>) -> Option<u128> {
     let status = fs::read_to_string(root.join("proc/self/status")).unwrap_or_default();
@@ -117,20 +126,77 @@ pub(crate) fn on_large_pages<T>(room: usize) -> Vec<T> {
 
 /// An empty vector's memory is to be on large pages, as [`on_large_pages`].
 pub(crate) fn use_large_pages<T>(vector: &Vec<T>) {
+    advise_large_pages(vector.as_ptr() as usize, vector.capacity() * size_of::<T>());
+}
+
+/// So is what is allocated at an address.
+fn advise_large_pages(start: usize, bytes: usize) {
     #[cfg(target_os = "linux")]
     if !cfg!(miri) {
-        let (start, bytes) = (vector.as_ptr() as usize, vector.capacity() * size_of::<T>());
         let (first, end) = (start.next_multiple_of(LARGE_PAGE), (start + bytes) / LARGE_PAGE * LARGE_PAGE);
         if first < end {
-            // SAFETY: the pages are the vector's own, and the advice changes nothing that is on them.
+            // SAFETY: the pages have been allocated, and the advice changes nothing that is on them.
             unsafe { libc::madvise(first as *mut libc::c_void, end - first, libc::MADV_HUGEPAGE) };
         }
     }
+    #[cfg(not(target_os = "linux"))]
+    let _ = (start, bytes);
 }
 
 /// Bytes of a large page on most machines.
-#[cfg(target_os = "linux")]
 const LARGE_PAGE: usize = 1 << 21;
+
+/// Memory on large pages for arrays that are each too small for them, one behind the other. What is not used of it takes no
+/// memory, but for the rest of a page.
+#[derive(Debug, Clone)]
+pub struct Region(Arc<Pages>);
+
+#[derive(Debug)]
+struct Pages {
+    first: NonNull<u8>,
+    layout: Layout,
+    /// Bytes that arrays have been given.
+    taken: AtomicUsize,
+}
+
+// SAFETY: it hands out each byte once, by an atomic counter, and touches none.
+unsafe impl Send for Pages {}
+// SAFETY: as above.
+unsafe impl Sync for Pages {}
+
+impl Region {
+    /// One with room for this many bytes; `None` if there is no memory, or if the addresses of this process are limited: those
+    /// that are not used would be missed elsewhere.
+    pub fn of(bytes: usize) -> Option<Self> {
+        if !cfg!(miri) && is_limited(rlimit) {
+            return None;
+        }
+        let layout = Layout::from_size_align(bytes.max(1).checked_next_multiple_of(LARGE_PAGE)?, LARGE_PAGE).ok()?;
+        // SAFETY: the layout is of more than no bytes.
+        let first = NonNull::new(unsafe { alloc(layout) })?;
+        advise_large_pages(first.as_ptr() as usize, layout.size());
+        Some(Self(Arc::new(Pages { first, layout, taken: AtomicUsize::new(0) })))
+    }
+
+    /// Memory for `len` entries, which nothing else is given, from the beginning of a line of the cache on; `None` if not so
+    /// much is left.
+    pub fn take<T>(&self, len: usize) -> Option<NonNull<T>> {
+        const { assert!(align_of::<T>() <= LINE) };
+        let Pages { first, layout, taken } = &*self.0;
+        let bytes = len.checked_mul(size_of::<T>())?.checked_next_multiple_of(LINE)?;
+        let after = |at: usize| at.checked_add(bytes).filter(|&end| end <= layout.size());
+        let at = taken.fetch_update(Ordering::Relaxed, Ordering::Relaxed, after).ok()?;
+        // SAFETY: that many bytes from there on are within the allocation.
+        Some(unsafe { first.add(at) }.cast())
+    }
+}
+
+impl Drop for Pages {
+    fn drop(&mut self) {
+        // SAFETY: it was allocated so, and what has a part of it keeps the region.
+        unsafe { dealloc(self.first.as_ptr(), self.layout) };
+    }
+}
 
 /// Lets threads that are yet to be started share the heaps that there are, if the address space of this process is
 /// limited. By default the C library reserves 64 MB of addresses for the heap of nearly every thread, even the last
@@ -226,6 +292,8 @@ fn left_in(folder: &Path, version: &Version) -> Option<u128> {
 
 #[cfg(test)]
 mod tests {
+    use std::ops::Range;
+
     use super::*;
 
     #[test]
@@ -236,6 +304,35 @@ mod tests {
             vector.extend(0..room as u64 + 1);
             assert!(vector.into_iter().eq(0..=room as u64));
         }
+    }
+
+    #[test]
+    fn a_region_gives_each_byte_once() {
+        let region = Region::of(LARGE_PAGE - 5).expect("memory");
+        let mut given: Vec<Range<usize>> = Vec::new();
+        let mut take = |taken: Option<(usize, usize)>| {
+            let Some((start, bytes)) = taken else { return false };
+            assert_eq!(start % LINE, 0);
+            given.push(start..start + bytes);
+            true
+        };
+        let at = |first: NonNull<u8>| first.as_ptr() as usize;
+        assert!(take(region.take::<u8>(3).map(|first| (at(first), 3))));
+        assert!(take(region.take::<u64>(0).map(|first| (at(first.cast()), 0))));
+        assert!(take(region.take::<u64>(1001).map(|first| (at(first.cast()), 8008))));
+        // One line is taken by the first, and 126 by the third.
+        let left = LARGE_PAGE - 127 * LINE;
+        assert!(!take(region.take::<u8>(left + 1).map(|first| (at(first), left + 1))));
+        assert!(take(region.take::<u8>(left).map(|first| (at(first), left))));
+        assert!(region.take::<u8>(1).is_none() && region.take::<u64>(usize::MAX).is_none());
+        given.sort_by_key(|part| (part.start, part.end));
+        assert!(given.windows(2).all(|pair| pair[0].end <= pair[1].start), "{given:?}");
+        assert!(given[3].end - given[0].start <= LARGE_PAGE && given[0].start.is_multiple_of(LARGE_PAGE));
+    }
+
+    #[test]
+    fn there_is_no_region_of_more_than_there_is() {
+        assert!(Region::of(usize::MAX / 2).is_none() && Region::of(usize::MAX - 3).is_none());
     }
 
     /// A folder with these files, instead of the root.
@@ -264,6 +361,9 @@ mod tests {
             of_process(&root, move |limit| if limit == Limit::Data { data } else { space })
         };
         assert_eq!(limits(None, None), None);
+        assert!(
+            !is_limited(|_| None) && Limit::ALL.iter().all(|(one, _)| is_limited(|other| (other == *one).then_some(1)))
+        );
         assert_eq!(limits(Some(1024 * 1000), None), Some(1024 * 400));
         assert_eq!(limits(Some(1024 * 1000), Some(1024 * 150)), Some(1024 * 50));
         assert_eq!(limits(Some(1024), None), Some(0));

@@ -13,6 +13,7 @@ use super::snapshot::Snapshot;
 use super::stats::Stats;
 use super::table::{Table, TableMaker};
 use super::terminals::{Offer, Terminals};
+use crate::memory::Region;
 use crate::network::{Network, Peer, PortId, RouterId, TerminalId};
 use crate::rng::Rng;
 use crate::routing::{Again, Looks, OutputRow, PacketState, Routing, View};
@@ -24,6 +25,13 @@ const AHEAD: usize = 24;
 const ROUTE_AHEAD: usize = 8;
 /// How many packets start between two looks at which queues will be compared.
 const START_AHEAD: usize = 128;
+
+/// About what the tables take of a port, at most, and of a VC: in bytes.
+const BYTES_OF_PORT: usize = 128;
+const BYTES_OF_VC: usize = 64;
+/// From this many bytes of a network's tables on they are on large pages. Of fewer, what is not used of the last page would be
+/// much.
+const MANY: usize = 4 << 20;
 
 /// Which heads are routed: what is known of them when the engine is compiled. Any of them.
 const ALL: u8 = 0;
@@ -82,6 +90,12 @@ fn to_terminals(to: &[u32], links: &[Link]) -> Option<u32> {
     let mut latencies = to.iter().zip(links).filter(|(to, _)| *to & TERMINAL != 0).map(|(_, link)| link.latency);
     let first = latencies.next()?;
     latencies.all(|latency| latency == first).then_some(first)
+}
+
+/// Where the tables of a domain lie that has `ports` of `all` of its network, of this many VCs each; `None` if in boxes.
+fn region_of(ports: usize, all: usize, vcs: usize) -> Option<Region> {
+    let bytes = |ports: usize| ports * (BYTES_OF_PORT + vcs * BYTES_OF_VC);
+    if bytes(all) < MANY { None } else { Region::of(bytes(ports)) }
 }
 
 /// Routes what arrives in a domain in a cycle. The one part of the engine that is compiled again for each routing;
@@ -419,9 +433,10 @@ impl<M: RouterModel> Domain<M> {
             links.push(Link { latency, domain: domain as u16, slow });
         }
         let to_terminals = to_terminals(&to, &links);
+        let region = region_of(ports, network.ports().len(), setup.stride as usize);
         let horizon = setup.horizon(network);
         // SAFETY: indexed by the ports of the domain and by its routers, which are numbered from 0 without gaps.
-        let tables = unsafe { TableMaker::promise() };
+        let tables = unsafe { TableMaker::promise() }.within(region.as_ref());
         let wires = Wires {
             links: tables.of(links),
             paces: tables.of(if setup.slowest > 1 { paces } else { Vec::new() }),
@@ -437,11 +452,11 @@ impl<M: RouterModel> Domain<M> {
         Self {
             first_router: first,
             first_port,
-            model: M::new(setup, plan, &first_ports, ports),
+            model: M::new(setup, plan, &first_ports, ports, region.as_ref()),
             first_ports: tables.of(first_ports),
             channels: Channels::new(&tables, tables.of(to), wires, tables.of(in_flight), setup.interface.output_delay),
             terminal_at: tables.of(terminal_at),
-            terminals: Terminals::new(setup, &terminals, offer),
+            terminals: Terminals::new(setup, &terminals, offer, region.as_ref()),
             stats: Stats::default(),
             first_vc: first_port * setup.stride,
             to_terminals,
@@ -890,8 +905,7 @@ mod tests {
     use std::sync::atomic::Ordering;
 
     use super::super::measurement;
-    use super::super::router::input_queued::Options;
-    use super::super::router::input_queued::{ADAPTIVE, AT_SOURCE, GENERAL, InputQueuedRouters, PLAIN};
+    use super::super::router::input_queued::{ADAPTIVE, AT_SOURCE, GENERAL, InputQueuedRouters, Options, PLAIN};
     use super::super::{Config, Point, RouterOptions, Setup, Sizes, Value};
     use super::*;
     use crate::links::Latencies;
@@ -909,6 +923,18 @@ mod tests {
         assert_eq!(latency_of(&[(0, 3)]), None);
         assert_eq!(latency_of(&[(0, 3), (TERMINAL, 5), (4, 7), (TERMINAL | 8, 5)]), Some(5));
         assert_eq!(latency_of(&[(TERMINAL, 5), (TERMINAL | 4, 5), (TERMINAL | 8, 6)]), None);
+    }
+
+    #[test]
+    fn tables_of_large_networks_lie_on_large_pages() {
+        let mesh = topology::build("mesh:8x8").expect("a mesh");
+        let ports = mesh.ports().len();
+        assert!(region_of(ports, ports, 64).is_none());
+        // A part of a large network as well, if it has all that belongs to it.
+        let small = BYTES_OF_PORT + 4 * BYTES_OF_VC;
+        assert!(region_of(ports, MANY / small, 4).is_none());
+        let region = region_of(ports, MANY / small + 1, 4).expect("memory");
+        assert!(region.take::<u8>(ports * small).is_some());
     }
 
     /// Fully adaptive on a mesh, with dimension order for an escape: class 0 by any minimal output with a VC to spare,
@@ -939,21 +965,9 @@ mod tests {
             outputs.into_iter().map(|(_, port)| port).collect()
         }
 
-        fn run(&self, mut config: Config, threads: u32) -> Point {
-            config.router.set("vcs", 2).expect("a key");
-            let config = Config { threads, warmup: Some(0), measure: Some(1_500), ..config };
-            let setup = Setup::new(&self.network, "adaptive", 2, 4, &config).expect("allowed options").serve(self);
-            let traffic = traffic::build(&self.network, "uniform").expect("a pattern");
-            let plan = Options::read(&setup.config.router);
-            measurement::run::<InputQueuedRouters<1, GENERAL>>(
-                &self.network,
-                self,
-                Offer::of(&traffic, 1.0),
-                &setup,
-                &plan,
-                &NoControl,
-            )
-            .expect("a run")
+        fn run(&self, config: Config, threads: u32) -> Point {
+            let config = Config { threads, measure: Some(1_500), ..config };
+            run::<1, GENERAL>(&self.network, self, "uniform", 1.0, config)
         }
     }
 
@@ -1017,17 +1031,27 @@ mod tests {
         ]
     }
 
-    /// What is counted of a run with 8 VCs at a router of this kind.
+    /// A run with 2^LOG VCs at routers of this kind.
+    fn run<const LOG: u32, const KIND: u8>(
+        network: &Network,
+        routing: &impl Routing,
+        traffic: &str,
+        load: f64,
+        mut config: Config,
+    ) -> Point {
+        config.router.set("vcs", 1 << LOG).expect("a key");
+        config.warmup = Some(0);
+        let setup = Setup::new(network, "any", routing.classes(), 1 << LOG, &config).expect("allowed options");
+        let (setup, traffic) = (setup.serve(routing), traffic::build(network, traffic).expect("a pattern"));
+        let (plan, offer) = (Options::read(&setup.config.router), Offer::of(&traffic, load));
+        measurement::run::<InputQueuedRouters<LOG, KIND>>(network, routing, offer, &setup, &plan, &NoControl)
+            .expect("a run")
+    }
+
+    /// What is counted of a run with 8 VCs at routers of this kind.
     fn counted<const KIND: u8>(network: &Network, routing: &impl Routing, load: f64) -> (u64, u64, Option<f64>) {
-        let mut config = Config { warmup: Some(0), measure: Some(1_000), ..Config::default() };
-        config.router.set("vcs", 8).expect("a key");
-        config.router.set("buffer", 4).expect("a key");
-        let setup = Setup::new(network, "any", routing.classes(), 8, &config).expect("allowed options").serve(routing);
-        let traffic = traffic::build(network, "uniform").expect("a pattern");
-        let plan = Options::read(&setup.config.router);
-        let offer = Offer::of(&traffic, load);
-        let point = measurement::run::<InputQueuedRouters<3, KIND>>(network, routing, offer, &setup, &plan, &NoControl);
-        let point = point.expect("a run");
+        let config = Config { measure: Some(1_000), ..crowded(1, [("buffer", 4.into())]) };
+        let point = run::<3, KIND>(network, routing, "uniform", load, config);
         (point.flit_hops, point.packets, point.latency_cycles)
     }
 
@@ -1085,15 +1109,9 @@ mod tests {
     /// The most that [`Waiting`] finds with `terminals` at each router, of packets of that many `flits`.
     fn most_waiting<const KIND: u8>(terminals: u32, flits: u32) -> u32 {
         let network = topology::build(&format!("mesh:2,p={terminals}")).expect("a mesh");
-        let mut config = Config { warmup: Some(0), measure: Some(500), ..crowded(flits, [("buffer", 8.into())]) };
-        config.router.set("vcs", 1).expect("a key");
+        let config = Config { measure: Some(500), ..crowded(flits, [("buffer", 8.into())]) };
         let routing = Waiting::default();
-        let setup = Setup::new(&network, "waiting", 1, 1, &config).expect("allowed options").serve(&routing);
-        let traffic = traffic::build(&network, "neighbor:by=routers").expect("a pattern");
-        let plan = Options::read(&setup.config.router);
-        let offer = Offer::of(&traffic, 1.0);
-        measurement::run::<InputQueuedRouters<0, KIND>>(&network, &routing, offer, &setup, &plan, &NoControl)
-            .expect("a run");
+        run::<0, KIND>(&network, &routing, "neighbor:by=routers", 1.0, config);
         routing.most.into_inner()
     }
 

@@ -1,8 +1,10 @@
 //! An array for the engine's inner loops.
 
+use std::fmt;
 use std::ops::{Index, IndexMut};
+use std::ptr::NonNull;
 
-use crate::memory::{on_large_pages, prefetch, prefetch_part};
+use crate::memory::{Region, on_large_pages, prefetch, prefetch_part};
 
 /// An array of fixed length that `table[index]` does not check in release builds; debug builds, and so the tests, do.
 ///
@@ -11,11 +13,21 @@ use crate::memory::{on_large_pages, prefetch, prefetch_part};
 /// index is the number of a router, port, VC, terminal or request, whose range follows from the network. What others
 /// decide (the ports and classes that a routing returns) is checked where it enters the engine, or read by
 /// [`Table::checked`] and [`Table::slice`].
-#[derive(Debug, Clone)]
-pub struct Table<T>(Box<[T]>);
+pub struct Table<T> {
+    entries: NonNull<[T]>,
+    /// Where they lie, if not in a box of their own.
+    region: Option<Region>,
+}
+
+// SAFETY: a table owns its entries, as a box does, and nothing else points to them.
+unsafe impl<T: Send> Send for Table<T> {}
+// SAFETY: as above.
+unsafe impl<T: Sync> Sync for Table<T> {}
 
 /// Makes tables for one owner, which has promised how it uses them.
-pub struct TableMaker(());
+pub struct TableMaker {
+    region: Option<Region>,
+}
 
 impl TableMaker {
     /// A maker of tables.
@@ -24,30 +36,78 @@ impl TableMaker {
     /// Whatever code can reach a table of this maker indexes it (`[]`) below its length only. State at the call which
     /// numbers index the tables, and what bounds them.
     pub unsafe fn promise() -> Self {
-        Self(())
+        Self { region: None }
+    }
+
+    /// Puts tables into a region as long as it has room.
+    pub fn within(self, region: Option<&Region>) -> Self {
+        Self { region: region.cloned() }
     }
 
     /// `len` copies of `value`.
     pub fn filled<T: Clone>(&self, value: T, len: usize) -> Table<T> {
-        let mut entries = on_large_pages(len);
-        entries.resize(len, value);
-        Table(entries.into_boxed_slice())
+        self.of(std::iter::repeat_n(value, len))
     }
 
     /// The items, in their order.
     pub fn of<T>(&self, items: impl IntoIterator<Item = T>) -> Table<T> {
         let items = items.into_iter();
-        let mut entries = on_large_pages(items.size_hint().0);
+        let (least, most) = items.size_hint();
+        if let Some(region) = &self.region
+            && most == Some(least)
+            && let Some(first) = region.take::<T>(least)
+        {
+            let mut len = 0;
+            for item in items.take(least) {
+                // SAFETY: there is room for `least` of them.
+                unsafe { first.add(len).write(item) };
+                len += 1;
+            }
+            return Table { entries: NonNull::slice_from_raw_parts(first, len), region: Some(region.clone()) };
+        }
+        let mut entries = on_large_pages(least);
         entries.extend(items);
-        Table(entries.into_boxed_slice())
+        let entries = Box::leak(entries.into_boxed_slice()).into();
+        Table { entries, region: None }
+    }
+}
+
+impl<T> Drop for Table<T> {
+    fn drop(&mut self) {
+        // SAFETY: the table owns its entries. They are in a box that was leaked, or else in the region, which lives as long as
+        // the table does.
+        unsafe {
+            match self.region {
+                None => drop(Box::from_raw(self.entries.as_ptr())),
+                Some(_) => self.entries.drop_in_place(),
+            }
+        }
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Table<T> {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.all().fmt(to)
     }
 }
 
 impl<T> Table<T> {
+    #[inline(always)]
+    fn all(&self) -> &[T] {
+        // SAFETY: the table owns its entries, all of which are initialized.
+        unsafe { self.entries.as_ref() }
+    }
+
+    #[inline(always)]
+    fn all_mut(&mut self) -> &mut [T] {
+        // SAFETY: as above.
+        unsafe { self.entries.as_mut() }
+    }
+
     /// The number of entries.
     #[inline(always)]
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.all().len()
     }
 
     /// Asks for the memory at `index`, which will be used soon; changes nothing, wherever that is.
@@ -56,13 +116,13 @@ impl<T> Table<T> {
     /// needed.
     #[inline(always)]
     pub fn prefetch(&self, index: usize) {
-        prefetch(&self.0, index);
+        prefetch(self.all(), index);
     }
 
     /// The same for all entries from `first` on, `len` of them.
     #[inline(always)]
     pub fn prefetch_part(&self, first: usize, len: usize) {
-        prefetch_part(&self.0, first, len);
+        prefetch_part(self.all(), first, len);
     }
 
     /// The entry at `index`.
@@ -71,7 +131,7 @@ impl<T> Table<T> {
     /// If there is none.
     #[inline(always)]
     pub fn checked(&self, index: usize) -> &T {
-        &self.0[index]
+        &self.all()[index]
     }
 
     /// The entries from `first` on, `len` of them.
@@ -80,32 +140,32 @@ impl<T> Table<T> {
     /// If there are fewer.
     #[inline(always)]
     pub fn slice(&self, first: usize, len: usize) -> &[T] {
-        &self.0[first..][..len]
+        &self.all()[first..][..len]
     }
 
     /// The entries from `first` on, `len` of them, under the same promise as single ones.
     #[inline(always)]
     pub fn part(&mut self, first: usize, len: usize) -> Part<'_, T> {
-        debug_assert!(first + len <= self.0.len(), "{first} + {len} of {}", self.0.len());
+        debug_assert!(first + len <= self.all().len(), "{first} + {len} of {}", self.all().len());
         // SAFETY: the table was made by a `TableMaker`, whose owner promises that what it indexes is in the table.
-        Part(unsafe { self.0.get_unchecked_mut(first..first + len) })
+        Part(unsafe { self.all_mut().get_unchecked_mut(first..first + len) })
     }
 
     /// All entries.
     pub fn iter(&self) -> std::slice::Iter<'_, T> {
-        self.0.iter()
+        self.all().iter()
     }
 
     /// All entries, to change.
     pub fn iter_mut(&mut self) -> std::slice::IterMut<'_, T> {
-        self.0.iter_mut()
+        self.all_mut().iter_mut()
     }
 }
 
 impl<T: Ord> Table<T> {
     /// Sorts the first `len` entries.
     pub fn sort(&mut self, len: usize) {
-        self.0[..len].sort_unstable();
+        self.all_mut()[..len].sort_unstable();
     }
 }
 
@@ -114,18 +174,18 @@ impl<T> Index<usize> for Table<T> {
 
     #[inline(always)]
     fn index(&self, index: usize) -> &T {
-        debug_assert!(index < self.0.len(), "{index} of {}", self.0.len());
+        debug_assert!(index < self.all().len(), "{index} of {}", self.all().len());
         // SAFETY: the table was made by a `TableMaker`, whose owner promises that the index is below its length.
-        unsafe { self.0.get_unchecked(index) }
+        unsafe { self.all().get_unchecked(index) }
     }
 }
 
 impl<T> IndexMut<usize> for Table<T> {
     #[inline(always)]
     fn index_mut(&mut self, index: usize) -> &mut T {
-        debug_assert!(index < self.0.len(), "{index} of {}", self.0.len());
+        debug_assert!(index < self.all().len(), "{index} of {}", self.all().len());
         // SAFETY: as above.
-        unsafe { self.0.get_unchecked_mut(index) }
+        unsafe { self.all_mut().get_unchecked_mut(index) }
     }
 }
 
@@ -170,6 +230,8 @@ impl<T> IndexMut<usize> for Part<'_, T> {
 
 #[cfg(test)]
 mod tests {
+    use std::rc::Rc;
+
     use super::*;
 
     fn maker() -> TableMaker {
@@ -227,6 +289,27 @@ mod tests {
     #[test]
     fn virtual_output_queues_keep_within_their_tables() {
         keeps_within_its_tables("torus:3", "duato", r#"{"model": "extoll", "packet": "1-2"}"#);
+    }
+
+    #[test]
+    fn tables_lie_in_a_region_as_long_as_it_has_room() {
+        let region = Region::of(1).expect("a large page");
+        let held = Rc::new(0);
+        // Of the others it has no room for all.
+        let tables = [1000, 1 << 17, 1 << 17].map(|len| maker().within(Some(&region)).filled(Rc::clone(&held), len));
+        assert_eq!(tables.each_ref().map(|table| table.region.is_some()), [true, true, false]);
+        drop(region);
+        for (number, table) in tables.iter().enumerate() {
+            let ends = [table.checked(0), table.checked(table.len() - 1)];
+            assert!(ends.iter().all(|&end| Rc::ptr_eq(end, &held)), "{number}");
+        }
+        assert_eq!(Rc::strong_count(&held), 1 + 1000 + (2 << 17));
+        drop(tables);
+        assert_eq!(Rc::strong_count(&held), 1);
+        // How many these are is not known before.
+        let mut odd = maker().within(Region::of(1).as_ref()).of((0..9).filter(|number| number % 2 == 1));
+        odd[3] += 4;
+        assert_eq!((odd.slice(0, 4), odd.region.is_some()), (&[1, 3, 5, 11][..], false));
     }
 
     #[test]

@@ -15,6 +15,7 @@ use super::sizes::Sizes;
 use super::table::{Part, Table, TableMaker};
 use super::workload_driver::{WorkloadDriver, WorkloadPlan};
 use super::{Config, Setup};
+use crate::memory::Region;
 use crate::network::TerminalId;
 use crate::rng::{KeptRng, Rng};
 use crate::traffic::{Trace, Traffic};
@@ -160,7 +161,7 @@ const HORIZON: u32 = 1023;
 
 impl Terminals {
     /// The sources with these (terminal, input VC 0 of its port).
-    pub fn new(setup: &Setup, terminals: &[(TerminalId, u32)], offer: Offer<'_>) -> Self {
+    pub fn new(setup: &Setup, terminals: &[(TerminalId, u32)], offer: Offer<'_>, region: Option<&Region>) -> Self {
         let (config, Offer { traffic, load, .. }) = (&setup.config, offer);
         let own = if setup.rates.is_empty() { 1 } else { terminals.len() };
         let rates = terminals.iter().take(own).map(|(terminal, _)| load * setup.rate_of(*terminal));
@@ -188,7 +189,7 @@ impl Terminals {
         // numbers, and credits come back with those of the VCs that the domain gave to the channels. Shared slots are
         // counted only where there are some: else no VC holds more than its own. A source has flits left to send only where
         // packets are of several.
-        let tables = unsafe { TableMaker::promise() };
+        let tables = unsafe { TableMaker::promise() }.within(region);
         let mut this = Self {
             sources: tables.of(terminals.iter().map(source)),
             following: tables.filled(Flit::NONE, if single.is_some() { 0 } else { terminals.len() }),
@@ -785,7 +786,7 @@ mod tests {
         let setup = Setup::new(&network, "dor", 1, 2, &config).unwrap();
         let traffic = crate::traffic::build(&network, "uniform").unwrap();
         let places: Vec<(TerminalId, u32)> = (0..6).map(|id| (TerminalId(id), id * setup.stride)).collect();
-        let mut terminals = Terminals::new(&setup, &places, Offer::of(&traffic, load));
+        let mut terminals = Terminals::new(&setup, &places, Offer::of(&traffic, load), None);
         assert!(terminals.single_flits().is_some());
         let (targets, mut sent) = ([(0, 0); 6], Vec::new());
         for now in 0..400 {

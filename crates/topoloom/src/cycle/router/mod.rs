@@ -23,6 +23,7 @@ use super::pace::Pace;
 use super::terminals::Offer;
 use super::{Arrivals, Config, Setup};
 use crate::error::{Error, Result, unknown};
+use crate::memory::Region;
 use crate::network::Network;
 use crate::routing::{AnyRouting, PacketState};
 use crate::watch::Control;
@@ -201,8 +202,8 @@ pub trait RouterModel: Send {
     /// What it is built from, besides what the engine knows of every model.
     type Plan: Sync;
 
-    /// Empty routers: the first port of each, and behind them the number of ports.
-    fn new(setup: &Setup, plan: &Self::Plan, first_ports: &[u32], ports: usize) -> Self;
+    /// Empty routers: the first port of each, and behind them the number of ports. Their tables may lie in a region.
+    fn new(setup: &Setup, plan: &Self::Plan, first_ports: &[u32], ports: usize, region: Option<&Region>) -> Self;
 
     /// The router of an input VC.
     fn router_of(&self, vc: u32) -> u32;

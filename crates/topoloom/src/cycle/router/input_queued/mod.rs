@@ -26,7 +26,7 @@ use crate::cycle::router::{Case, FreshHead, Interface, Router, RouterModel, Simu
 use crate::cycle::table::{Table, TableMaker};
 use crate::cycle::{Point, Setup};
 use crate::error::{Error, Result};
-use crate::memory::prefetch;
+use crate::memory::{Region, prefetch};
 use crate::routing::{Again, PacketState};
 use buffers::{InputVc, Joins, OutputVc, PortQueue};
 use input_sets::InputSets;
@@ -682,7 +682,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
 impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIND> {
     type Plan = Options;
 
-    fn new(setup: &Setup, options: &Options, first_ports: &[u32], ports: usize) -> Self {
+    fn new(setup: &Setup, options: &Options, first_ports: &[u32], ports: usize, region: Option<&Region>) -> Self {
         let output = OutputVc { occupancy: 0, last_input: NONE };
         let policy = BufferPolicy::new(setup);
         let wavefront = options.allocator == Allocator::Wavefront;
@@ -715,7 +715,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
         // its batch's lists of requests once at most, so these have room. Masks of classes, and so free VCs, hold the VCs
         // of a port only. Flits on wires and in buffers are at the places where the pool put them. Tables that an option
         // leaves empty are read with that option only.
-        let tables = unsafe { TableMaker::promise() };
+        let tables = unsafe { TableMaker::promise() }.within(region);
         let of_routers = || InputSets::new(&tables, if decides { first_ports.len() - 1 } else { 0 }, radix << LOG);
         Self {
             routers: tables.of(first_ports.windows(2).enumerate().map(router)),
@@ -1333,7 +1333,7 @@ mod tests {
         let network = crate::topology::build("hypercube:1").unwrap();
         let config: Config = serde_json::from_str(r#"{"vcs": 4}"#).unwrap();
         let setup = Setup::new(&network, "dor", 1, 4, &config).unwrap();
-        let mut routers = InputQueuedRouters::new(&setup, &Options::read(&setup.config.router), &[0, 2, 4], 4);
+        let mut routers = InputQueuedRouters::new(&setup, &Options::read(&setup.config.router), &[0, 2, 4], 4, None);
         let (kind, state) = (HEAD | TAIL, PacketState::direct(0));
         let place = routers.pool.insert(Flit { kind, ..Flit::NONE });
         routers.accept(4 + 1, 0, place, Some((Decision { out, class, kind, state }, state)), 0);
@@ -1348,7 +1348,7 @@ mod tests {
             let mut setup = Setup::new(&network, "dor", 2, 4, &config).unwrap();
             (setup.again, setup.by_class) = (Again::Revocable(1), by_class);
             let options = Options::read(&setup.config.router);
-            let mut routers = InputQueuedRouters::<2, ADAPTIVE>::new(&setup, &options, &[0, 4, 8], 8);
+            let mut routers = InputQueuedRouters::<2, ADAPTIVE>::new(&setup, &options, &[0, 4, 8], 8, None);
             // The output and the class of each head, and the flits of its packet: a flit alone is its own last one.
             let heads = [(3, 0, 1), (3, 1, 3), (3, 1, 1), (2, 0, 2)];
             for (port, (out, class, size)) in (0..).zip(heads) {
@@ -1379,7 +1379,7 @@ mod tests {
             let mut setup = Setup::new(&network, "dor", 2, 4, &config).unwrap();
             setup.again = Again::Revocable(1);
             let options = Options::read(&setup.config.router);
-            let mut routers = InputQueuedRouters::<2, KIND>::new(&setup, &options, &[0, 4, 8], 8);
+            let mut routers = InputQueuedRouters::<2, KIND>::new(&setup, &options, &[0, 4, 8], 8, None);
             let state = PacketState::direct(0);
             for vc in [17, 22, 31] {
                 let place = routers.pool.insert(Flit { kind: HEAD | TAIL, dst: vc, hops: 1, ..Flit::NONE });
@@ -1417,7 +1417,7 @@ mod tests {
         let config: Config = serde_json::from_str(r#"{"vcs": 4, "buffers": "shared:1", "buffer": 4}"#).unwrap();
         let setup = Setup::new(&network, "dor", 1, 4, &config).unwrap();
         let options = Options::read(&setup.config.router);
-        let mut routers = InputQueuedRouters::<2, BUFFERED>::new(&setup, &options, &[0, 4, 8], 8);
+        let mut routers = InputQueuedRouters::<2, BUFFERED>::new(&setup, &options, &[0, 4, 8], 8, None);
         let mut channels = Channels::of_loops(8);
         let (kind, state) = (HEAD | TAIL, PacketState::direct(0));
         let place = routers.pool.insert(Flit { kind, ..Flit::NONE });
@@ -1440,7 +1440,7 @@ mod tests {
         let config: Config = serde_json::from_str(r#"{"vcs": 4, "buffer": 4}"#).unwrap();
         let setup = Setup::new(&network, "dor", 1, 4, &config).unwrap();
         let options = Options::read(&setup.config.router);
-        let mut routers = InputQueuedRouters::<2, KIND>::new(&setup, &options, &[0, 4, 8], 8);
+        let mut routers = InputQueuedRouters::<2, KIND>::new(&setup, &options, &[0, 4, 8], 8, None);
         let mut channels = Channels::of_loops(8);
         let (kind, state) = (HEAD | TAIL, PacketState::direct(0));
         let place = routers.pool.insert(Flit { kind, out: 3, ..Flit::NONE });
@@ -1475,7 +1475,7 @@ mod tests {
         let config: Config = serde_json::from_str(r#"{"vcs": 3, "allocator": "islip"}"#).unwrap();
         let setup = Setup::new(&network, "dor", 1, 4, &config).unwrap();
         let options = Options::read(&setup.config.router);
-        let mut routers = InputQueuedRouters::<2, GENERAL>::new(&setup, &options, &[0, 2, 4], 4);
+        let mut routers = InputQueuedRouters::<2, GENERAL>::new(&setup, &options, &[0, 2, 4], 4, None);
         assert_eq!(routers.find_held(0, 1), None);
         (routers.inputs[1].kept, routers.inputs[1].last_output, routers.owners[5]) = (5, 4, 1);
         assert_eq!(routers.find_held(0, 1), Some(5));
@@ -1487,7 +1487,7 @@ mod tests {
         let config: Config = serde_json::from_str(r#"{"vcs": 3, "buffer": 8}"#).unwrap();
         let setup = Setup::new(&network, "dor", 2, 4, &config).unwrap();
         let options = Options::read(&setup.config.router);
-        let mut routers = InputQueuedRouters::<2, KIND>::new(&setup, &options, &[0, 2, 4], 4);
+        let mut routers = InputQueuedRouters::<2, KIND>::new(&setup, &options, &[0, 2, 4], 4, None);
         let (mut rng, mut queue) = (crate::rng::Rng::stream(7, 0), VecDeque::new());
         let mut lengths = [0; 6];
         for step in 0..2_000 {
@@ -1584,7 +1584,7 @@ mod tests {
             let config: Config = serde_json::from_str(&text).unwrap();
             let setup = Setup::new(&network, "dor", 2, 4, &config).unwrap();
             let options = Options::read(&setup.config.router);
-            let routers = InputQueuedRouters::<2, GENERAL>::new(&setup, &options, &[0, 2, 4], 4);
+            let routers = InputQueuedRouters::<2, GENERAL>::new(&setup, &options, &[0, 2, 4], 4, None);
             assert_eq!([0, 1, 255].map(|class| routers.buffer(class)), expected, "{buffers}");
         }
     }
@@ -1613,7 +1613,7 @@ mod tests {
             let config: Config = serde_json::from_str(r#"{"vcs": 4, "packet": "1-3", "buffer": 2}"#).unwrap();
             let setup = Setup::new(&network, "dor", 1, 4, &config).unwrap();
             let options = Options::read(&setup.config.router);
-            let mut routers = InputQueuedRouters::<2, KIND>::new(&setup, &options, &[0, 4, 8], 8);
+            let mut routers = InputQueuedRouters::<2, KIND>::new(&setup, &options, &[0, 4, 8], 8, None);
             let mut channels = Channels::of_loops(8);
             let mut states = Vec::new();
             for now in 0..12 {

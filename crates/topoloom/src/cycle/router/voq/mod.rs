@@ -24,6 +24,7 @@ use crate::cycle::table::{Table, TableMaker};
 use crate::cycle::{Point, Setup};
 use crate::error::Result;
 use crate::limits::CARD_PORTS;
+use crate::memory::Region;
 use crate::network::PortId;
 use crate::routing::PacketState;
 use allocator::{Grant, LAST};
@@ -297,7 +298,7 @@ impl Router for Plan {
 impl RouterModel for Voq {
     type Plan = Plan;
 
-    fn new(setup: &Setup, plan: &Plan, first_ports: &[u32], ports: usize) -> Self {
+    fn new(setup: &Setup, plan: &Plan, first_ports: &[u32], ports: usize, region: Option<&Region>) -> Self {
         let options = &plan.options;
         let log = setup.stride.trailing_zeros();
         let radix = first_ports.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0) as usize;
@@ -328,7 +329,7 @@ impl RouterModel for Voq {
         // `TrafficClasses`: `decide` checks both. Queues and pairs are numbered by these, 2^`width` to each. Cards that are
         // active are bits of words, of which there are enough. Flits on wires and in queues are at the places where the pool
         // put them.
-        let tables = unsafe { TableMaker::promise() };
+        let tables = unsafe { TableMaker::promise() }.within(region);
         Self {
             cards: tables.of(first_ports.windows(2).map(card)),
             contention: tables.filled(Contention::NONE, first_ports.len() - 1),
@@ -579,7 +580,7 @@ mod tests {
         let case = Case { setup: &setup, network: &network, routing: &routing, name };
         let classes = TrafficClasses::new(&options, &case).unwrap();
         let ports = first_ports[first_ports.len() - 1] as usize;
-        Voq::new(&setup, &Plan { options, classes }, first_ports, ports)
+        Voq::new(&setup, &Plan { options, classes }, first_ports, ports, None)
     }
 
     /// A cell arrives at input VC `vc`: if it is a head, one that is to leave by `out`.
