@@ -145,9 +145,12 @@ fn advise_large_pages(start: usize, bytes: usize) {
 
 /// Bytes of a large page on most machines.
 const LARGE_PAGE: usize = 1 << 21;
+/// A number of bytes that are whole pages, whatever the machine's are.
+#[cfg(target_os = "linux")]
+const PAGES: usize = 1 << 16;
 
 /// Memory on large pages for arrays that are each too small for them, one behind the other. What is not used of it takes no
-/// memory, but for the rest of a page.
+/// memory, but for the rest of a page, until that is given back.
 #[derive(Debug, Clone)]
 pub struct Region(Arc<Pages>);
 
@@ -188,6 +191,21 @@ impl Region {
         let at = taken.fetch_update(Ordering::Relaxed, Ordering::Relaxed, after).ok()?;
         // SAFETY: that many bytes from there on are within the allocation.
         Some(unsafe { first.add(at) }.cast())
+    }
+
+    /// Gives back what is left of the last page that arrays have been given a part of: no more will be taken.
+    pub fn give_rest_back(&self) {
+        let taken = self.0.taken.swap(self.0.layout.size(), Ordering::Relaxed);
+        #[cfg(target_os = "linux")]
+        if !cfg!(miri) {
+            let (rest, end) = (taken.next_multiple_of(PAGES), taken.next_multiple_of(LARGE_PAGE));
+            if rest < end {
+                // SAFETY: the pages are the region's own, and it has given, and will give, none of them to an array.
+                unsafe { libc::madvise(self.0.first.as_ptr().add(rest).cast(), end - rest, libc::MADV_DONTNEED) };
+            }
+        }
+        #[cfg(not(target_os = "linux"))]
+        let _ = taken;
     }
 }
 
@@ -328,6 +346,22 @@ mod tests {
         given.sort_by_key(|part| (part.start, part.end));
         assert!(given.windows(2).all(|pair| pair[0].end <= pair[1].start), "{given:?}");
         assert!(given[3].end - given[0].start <= LARGE_PAGE && given[0].start.is_multiple_of(LARGE_PAGE));
+    }
+
+    #[test]
+    #[cfg_attr(not(target_os = "linux"), ignore)]
+    fn the_rest_of_a_region_takes_no_memory() {
+        let region = Region::of(2 * LARGE_PAGE).expect("memory");
+        let (given, size) = (LARGE_PAGE + (LARGE_PAGE >> 2), 2 * LARGE_PAGE);
+        let first = region.take::<u8>(given).expect("there is room");
+        // SAFETY: the region is that large.
+        unsafe { first.write_bytes(7, size) };
+        region.give_rest_back();
+        assert!(region.take::<u8>(1).is_none());
+        // SAFETY: all of it is mapped. What was given back is empty.
+        let all = unsafe { std::slice::from_raw_parts(first.as_ptr(), size) };
+        assert!(all[..given].iter().all(|&byte| byte == 7));
+        assert!(cfg!(miri) || all[given..].iter().all(|&byte| byte == 0));
     }
 
     #[test]

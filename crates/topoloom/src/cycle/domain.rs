@@ -449,7 +449,7 @@ impl<M: RouterModel> Domain<M> {
             domain: index as u16,
             credit_delay: setup.interface.credit_delay,
         };
-        Self {
+        let this = Self {
             first_router: first,
             first_port,
             model: M::new(setup, plan, &first_ports, ports, region.as_ref()),
@@ -461,7 +461,11 @@ impl<M: RouterModel> Domain<M> {
             first_vc: first_port * setup.stride,
             to_terminals,
             undecided: UndecidedHeads::default(),
+        };
+        if let Some(region) = region {
+            region.give_rest_back();
         }
+        this
     }
 
     /// Simulates cycle `now`.
