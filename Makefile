@@ -13,7 +13,7 @@ PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13 python3.14; 
 
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name '*.toml' -o -name '*.json')
 # Where there is unsafe code, and what runs through it in seconds.
-MIRI_TESTS := cycle::table cycle::flit cycle::channels fill::
+MIRI_TESTS := cycle::table cycle::flit cycle::channels memory::tests::a_region fill::
 MACHINES := machine:superpod-h100 machine:tpu-v4,sides=8x8x16 machine:frontier,groups=16,switches=8
 NETWORKS := fattree:k=10,levels=3 dragonfly:a=8,h=4,p=4 hyperx:10x10,p=10 slimfly:q=9,p=6 flex:6x6x3,p=10
 

@@ -350,7 +350,7 @@ pub struct Wires {
 
 impl Channels {
     /// Idle channels of ports that send `to` these VCs ([`ChannelEnd::to`]).
-    pub fn new(tables: &TableMaker, to: Table<u32>, wires: Wires, in_flight: Table<u32>, output_delay: u32) -> Self {
+    pub fn new(tables: &TableMaker, to: &[u32], wires: Wires, in_flight: Table<u32>, output_delay: u32) -> Self {
         let end = |(&to, &link): (&u32, &Link)| {
             let span = Span::of(link, wires.domain, wires.credit_delay_of(to));
             ChannelEnd { to, free: 0, credit_free: 0, sent: 0, span }
@@ -366,7 +366,8 @@ impl Channels {
         let tables = unsafe { TableMaker::promise() };
         let links = vec![Link { latency: 2, domain: 0, slow: false }; ports as usize];
         let in_flight = tables.filled(4, links.len());
-        Self::new(&tables, tables.of(0..ports), Wires::of(&tables, links, 8, 0), in_flight, 0)
+        let to: Vec<u32> = (0..ports).collect();
+        Self::new(&tables, &to, Wires::of(&tables, links, 8, 0), in_flight, 0)
     }
 
     /// Flits that have been sent so far: those that have crossed a switch.
@@ -558,7 +559,7 @@ mod tests {
         // SAFETY: indexed by the only port that there is.
         let tables = unsafe { TableMaker::promise() };
         let wires = Wires::of(&tables, vec![link], link.latency + credit_delay + 2, credit_delay);
-        Channels::new(&tables, tables.of([to]), wires, tables.of([0]), 0)
+        Channels::new(&tables, &[to], wires, tables.of([0]), 0)
     }
 
     #[test]

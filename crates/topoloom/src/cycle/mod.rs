@@ -350,6 +350,12 @@ impl Setup {
         Ok(Self { bubble: largest, ..self })
     }
 
+    /// About the bytes that a run takes for this many ports and terminals of a network.
+    fn memory(&self, network: &Network, ports: usize, terminals: usize) -> u128 {
+        let of_port = (self.config.router.model().memory)(self.stride.into(), network.radix() as u64);
+        ports as u128 * u128::from(of_port) + terminals as u128 * 256
+    }
+
     fn check_size(&self, network: &Network) -> Result<()> {
         let Interface { vcs, buffer, buffers, .. } = self.interface;
         let per_port = u64::from(vcs) * u64::from(buffer);
@@ -381,9 +387,7 @@ impl Setup {
                 model.name
             )));
         }
-        let ports = network.ports().len() as u128;
-        let of_port = (model.memory)(self.stride.into(), radix);
-        let bytes = ports * u128::from(of_port) + network.num_terminals() as u128 * 256;
+        let bytes = self.memory(network, network.ports().len(), network.num_terminals());
         let available = available_memory();
         if bytes > available {
             return Err(Error::TooLarge(format!(

@@ -49,6 +49,13 @@ impl TableMaker {
         self.of(std::iter::repeat_n(value, len))
     }
 
+    /// The router of each port, given the first port of each and behind them the number of ports.
+    pub fn owners(&self, first_ports: &[u32]) -> Table<u32> {
+        let ports_of = |(router, ends): (u32, &[u32])| std::iter::repeat_n(router, (ends[1] - ends[0]) as usize);
+        // In a vector first: how many come out of parts of several lengths no iterator knows.
+        self.of((0..).zip(first_ports.windows(2)).flat_map(ports_of).collect::<Vec<_>>())
+    }
+
     /// The items, in their order.
     pub fn of<T>(&self, items: impl IntoIterator<Item = T>) -> Table<T> {
         let items = items.into_iter();
@@ -296,20 +303,43 @@ mod tests {
         let region = Region::of(1).expect("a large page");
         let held = Rc::new(0);
         // Of the others it has no room for all.
-        let tables = [1000, 1 << 17, 1 << 17].map(|len| maker().within(Some(&region)).filled(Rc::clone(&held), len));
+        let entry = (Rc::clone(&held), [0u8; 1000]);
+        let tables = [8, 1100, 1100].map(|len| maker().within(Some(&region)).filled(entry.clone(), len));
+        drop(entry);
         assert_eq!(tables.each_ref().map(|table| table.region.is_some()), [true, true, false]);
         drop(region);
         for (number, table) in tables.iter().enumerate() {
             let ends = [table.checked(0), table.checked(table.len() - 1)];
-            assert!(ends.iter().all(|&end| Rc::ptr_eq(end, &held)), "{number}");
+            assert!(ends.iter().all(|(end, _)| Rc::ptr_eq(end, &held)), "{number}");
         }
-        assert_eq!(Rc::strong_count(&held), 1 + 1000 + (2 << 17));
+        assert_eq!(Rc::strong_count(&held), 1 + 8 + 2 * 1100);
         drop(tables);
         assert_eq!(Rc::strong_count(&held), 1);
+        assert_eq!(maker().owners(&[0, 2, 2, 5]).slice(0, 5), [0, 0, 2, 2, 2]);
         // How many these are is not known before.
         let mut odd = maker().within(Region::of(1).as_ref()).of((0..9).filter(|number| number % 2 == 1));
         odd[3] += 4;
         assert_eq!((odd.slice(0, 4), odd.region.is_some()), (&[1, 3, 5, 11][..], false));
+    }
+
+    #[test]
+    fn no_more_is_put_into_a_region_than_was_said_to_come() {
+        /// Says that two more will come, always.
+        struct Endless;
+
+        impl Iterator for Endless {
+            type Item = u8;
+
+            fn next(&mut self) -> Option<u8> {
+                Some(7)
+            }
+
+            fn size_hint(&self) -> (usize, Option<usize>) {
+                (2, Some(2))
+            }
+        }
+
+        assert_eq!(maker().within(Region::of(1).as_ref()).of(Endless).iter().as_slice(), [7, 7]);
     }
 
     #[test]

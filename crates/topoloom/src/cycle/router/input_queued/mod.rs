@@ -732,10 +732,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
             waiting_heads: tables.filled(WaitingHead::NONE, if decides { ports << LOG } else { 0 }),
             noted: of_routers(),
             undecided: of_routers(),
-            router_of: tables.of(first_ports
-                .windows(2)
-                .enumerate()
-                .flat_map(|(r, w)| std::iter::repeat_n(r as u32, (w[1] - w[0]) as usize))),
+            router_of: tables.owners(first_ports),
             class_masks: class_masks(&setup.class_masks),
             slots: slots(&setup.class_masks, &policy),
             pool: Pool::new(&tables, setup.slots(ports)),

@@ -323,7 +323,6 @@ impl RouterModel for Voq {
             granted: LAST,
             accepted: LAST,
         };
-        let card_of = first_ports.windows(2).enumerate();
         // SAFETY: cards, ports and VCs of the domain are numbered from 0 without gaps. Numbers of VCs come in by the
         // channels, which have them from the network; outputs are `flit.out`, and VCs behind an output are those of
         // `TrafficClasses`: `decide` checks both. Queues and pairs are numbered by these, 2^`width` to each. Cards that are
@@ -333,7 +332,7 @@ impl RouterModel for Voq {
         Self {
             cards: tables.of(first_ports.windows(2).map(card)),
             contention: tables.filled(Contention::NONE, first_ports.len() - 1),
-            card_of: tables.of(card_of.flat_map(|(c, w)| std::iter::repeat_n(c as u32, (w[1] - w[0]) as usize))),
+            card_of: tables.owners(first_ports),
             ports: tables.filled(port, ports),
             pairs: tables.filled(Pair::EMPTY, ports << width),
             queues: tables.filled(NIL, (ports << width) * other_queues),
