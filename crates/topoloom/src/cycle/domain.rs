@@ -929,6 +929,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg(not(miri))]
     #[cfg_attr(not(target_os = "linux"), ignore)]
     fn tables_of_large_networks_lie_on_large_pages() {
         let taken = [(MANY, MANY), (MANY / 2, MANY), (MANY - 1, MANY - 1), (MANY / 2 - 1, MANY)];
