@@ -323,8 +323,8 @@ mod tests {
     }
 
     #[test]
-    fn no_more_is_put_into_a_region_than_was_said_to_come() {
-        /// Says that two more will come, always.
+    fn no_more_is_put_into_a_region_than_was_expected() {
+        /// Its hint is of two more, always.
         struct Endless;
 
         impl Iterator for Endless {
